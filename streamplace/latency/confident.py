@@ -163,15 +163,15 @@ def _annealed(
     budget: Budget,
 ) -> Ints:
     """Return the best of several placements, (V,) each, and of those that annealing finds."""
-    instance, rules = compiled(problem).instance, problem.feasibility
+    instance, feasibility = compiled(problem).instance, problem.feasibility
     known = distinct_rows(rows)
     known = np.concatenate([rows[0][None], known])
     utilisation = draws.utilisation(known)
     some = CostDraws(problem, draws.uncertainty, (*draws.seed, 1), ANNEALED)
     if not _is_small(problem, instance):
         return Compared(known, utilisation).chosen(confidence)
-    loads = sampled_loads(flow(problem), rules.unit_of, instance, some.loads())
-    units = rules.unit_count
+    loads = sampled_loads(flow(problem), feasibility.unit_of, instance, some.loads())
+    units = feasibility.unit_count
     steps = min(MAX_STEPS, max(MIN_STEPS, STEPS_PER_UNIT * units))
     annealing = _Annealing(instance, loads, rng.integers(1, 2**63, size=1, dtype=np.uint64))
     for chain in range(CHAINS):
@@ -188,8 +188,10 @@ def _annealed(
         full = 1.0 if shares[order[0]] > 0.0 else float(levels[order[0]])
         # Every other chain begins elsewhere than at the best one, to leave its neighbourhood.
         begin = known[order[0 if chain % 2 == 0 else min(chain, len(order) - 1)]]
-        on = annealing.chain(begin[rules.first_of], steps, RAMPS[chain % len(RAMPS)] * full, full)
-        row = on[rules.unit_of][None]
+        on = annealing.chain(
+            begin[feasibility.first_of], steps, RAMPS[chain % len(RAMPS)] * full, full
+        )
+        row = on[feasibility.unit_of][None]
         known = np.concatenate([known, row])
         utilisation = np.concatenate([utilisation, draws.utilisation(row)])
     return Compared(known, utilisation).chosen(confidence)

@@ -88,11 +88,11 @@ def fastest_services(problem: Problem) -> Floats:
 
 def least_transfers(problem: Problem) -> Floats:
     """Return the least seconds of a tuple between devices, (E,); 0 if both ends may share one."""
-    flow, allowed, rules = compiled(problem).flow, _allowed(problem), problem.feasibility
+    flow, allowed, feasibility = compiled(problem).flow, _allowed(problem), problem.feasibility
     latency_s = problem.cluster.link_column("latency_s")
     rivals = {
         frozenset((a, b))
-        for units in (*rules.excluding, *rules.separating)
+        for units in (*feasibility.excluding, *feasibility.separating)
         for a in units
         for b in units
         if a != b
@@ -100,7 +100,7 @@ def least_transfers(problem: Problem) -> Floats:
     least = np.zeros(len(flow.source))
     for i in range(len(least)):
         u, w = int(flow.source[i]), int(flow.target[i])
-        ends = frozenset((int(rules.unit_of[u]), int(rules.unit_of[w])))
+        ends = frozenset((int(feasibility.unit_of[u]), int(feasibility.unit_of[w])))
         if ends not in rivals and (allowed[u] & allowed[w]).any():
             continue
         a, b = (column.ravel() for column in np.meshgrid(*map(np.flatnonzero, allowed[[u, w]])))

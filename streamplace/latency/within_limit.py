@@ -410,13 +410,13 @@ def _annealed(
     of: Callable[[Ints], Screened],
 ) -> Screened:
     """Return the best placement, screened by `of`, by moves that are not much worse."""
-    rules, now = problem.feasibility, best
+    feasibility, now = problem.feasibility, best
     for left in range(moves, 0, -1):
         if not best.overloaded and limit.holds(best.value):
             break
         worse = 1.0 + WORSE * left / moves * rng.random()
         row = _moved(problem, now.devices, rng)
-        if (row != now.devices).any() and rules.violation(row) is None:
+        if (row != now.devices).any() and feasibility.violation(row) is None:
             moved = of(row)
             if (moved.overloaded, moved.value) <= (now.overloaded, now.value * worse):
                 now = moved
@@ -430,14 +430,14 @@ def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
     A unit goes to a device that is allowed or to that of a neighbour, it changes places with
     another unit, or a device takes over all operators of another one.
     """
-    rules, flow = problem.feasibility, compiled(problem).flow
-    unit, kind = int(rng.integers(rules.unit_count)), rng.random()
-    members = rules.unit_of == unit
-    device = int(rng.choice(np.flatnonzero(rules.allowed[unit])))
+    feasibility, flow = problem.feasibility, compiled(problem).flow
+    unit, kind = int(rng.integers(feasibility.unit_count)), rng.random()
+    members = feasibility.unit_of == unit
+    device = int(rng.choice(np.flatnonzero(feasibility.allowed[unit])))
     if kind < JOINS:
         return np.where(row == row[members][0], np.int32(device), row)
     if kind < JOINS + EXCHANGES:
-        others = rules.unit_of == int(rng.integers(rules.unit_count))
+        others = feasibility.unit_of == int(rng.integers(feasibility.unit_count))
         device = int(row[others][0])
         row = np.where(others, row[members][0], row)
     elif rng.random() < NEAR:
@@ -450,12 +450,12 @@ def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
 
 def _on_one_device(problem: Problem) -> list[Ints]:
     """Return the feasible placements on one device each, one for each speed and kind."""
-    rules, cluster = problem.feasibility, problem.cluster
+    feasibility, cluster = problem.feasibility, problem.cluster
     rows, known = [], set[tuple[float, int, str | None]]()
     for d, device in enumerate(cluster.devices):
         row = np.full(len(problem.graph.names), d, np.int32)
         trait = device.mips, device.cores, device.kind
-        if trait not in known and rules.violation(row) is None:
+        if trait not in known and feasibility.violation(row) is None:
             rows.append(row)
             known.add(trait)
     return rows

@@ -41,10 +41,10 @@ def check_constraints(case: PolicyCase) -> None:
 
 def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
     """Require samples to use allowed devices before any repair."""
-    rules, names = problem.feasibility, problem.graph.names
+    feasibility, names = problem.feasibility, problem.graph.names
     with torch.no_grad():
         rows = rolled_out(policy, [problem], SAMPLES, Sampler(generator())).placements[0]
-    for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
+    for sample, operator in np.argwhere(~feasibility.allowed[feasibility.unit_of, rows]).tolist():
         device = problem.cluster.names[rows[sample, operator]]
         fault = (
             f"a sample places operator {names[operator]!r} on device {device!r}, which its "

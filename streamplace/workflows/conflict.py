@@ -41,10 +41,10 @@ def satisfiable(problem: Problem, clock: Budget) -> bool | None:
     Its streams and costs should be negligible, as in `RuledParts.with_only`: a placement counts
     only if it carries the source rate.
     """
-    rules = problem.feasibility
-    if rules.is_free:
+    feasibility = problem.feasibility
+    if feasibility.is_free:
         return True
-    preferred = [np.flatnonzero(row).tolist() for row in rules.allowed]
+    preferred = [np.flatnonzero(row).tolist() for row in feasibility.allowed]
     try:
         assign(problem, preferred, STEPS)
     except InfeasibleError:

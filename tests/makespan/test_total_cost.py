@@ -52,8 +52,8 @@ class Unseen(TotalCost):
 
 def random_rows(problem: sp.Problem, count: int) -> Ints:
     """Return random placements that labels and kinds allow, (K, V)."""
-    rng, rules = np.random.default_rng(1), problem.feasibility
-    choices = [np.flatnonzero(rules.allowed[u]) for u in rules.unit_of]
+    rng, feasibility = np.random.default_rng(1), problem.feasibility
+    choices = [np.flatnonzero(feasibility.allowed[u]) for u in feasibility.unit_of]
     return np.array([[rng.choice(each) for each in choices] for _ in range(count)], np.int32)
 
 

@@ -241,9 +241,9 @@ def test_closed_forms_equal_the_independent_scorer(
 def test_feasibility_agrees_with_the_independent_check(seeds: range, share: Share) -> None:
     for seed in share.of(seeds):
         problem = resource_problem(seed, "bottleneck", 3_000)
-        rules = problem.feasibility
+        feasibility = problem.feasibility
         for rows in every_placement(problem):
-            found = [rules.violation(row) is None for row in rows]
+            found = [feasibility.violation(row) is None for row in rows]
             assert found == obeying(problem, rows).tolist(), seed
         expected = np.concatenate(list(feasible_placements(problem)))
         enumerated = feasible_rows(problem)

@@ -144,18 +144,20 @@ def _resources(problem: Problem, group: Ints) -> dict[int, dict[str, float]]:
 
 def _constraints(problem: Problem, group: Ints, names: Sequence[str]) -> Constraints:
     """Return the problem's constraints, between groups."""
-    rules, devices = problem.feasibility, problem.cluster.devices
-    of_unit = group[rules.first_of]
+    feasibility, devices = problem.feasibility, problem.cluster.devices
+    of_unit = group[feasibility.first_of]
 
     def apart(sets: Sequence[Sequence[int]]) -> list[list[str]]:
         return [[names[of_unit[unit]] for unit in units] for units in sets]
 
     allowed = {
-        names[of_unit[unit]]: [devices[d].name for d in np.flatnonzero(rules.allowed[unit])]
-        for unit in np.flatnonzero(~rules.allowed.all(axis=1))
+        names[of_unit[unit]]: [devices[d].name for d in np.flatnonzero(feasibility.allowed[unit])]
+        for unit in np.flatnonzero(~feasibility.allowed.all(axis=1))
     }
     return Constraints(
-        exlocate=apart(rules.excluding), apart_groups=apart(rules.separating), allowed=allowed
+        exlocate=apart(feasibility.excluding),
+        apart_groups=apart(feasibility.separating),
+        allowed=allowed,
     )
 
 
@@ -205,8 +207,8 @@ def refined(
     changes
         Changes tried per group or unit on every level.
     """
-    annealer, rules = Annealer(problem, rng, headroom=True), problem.feasibility
-    on = placement.devices[rules.first_of]
+    annealer, feasibility = Annealer(problem, rng, headroom=True), problem.feasibility
+    on = placement.devices[feasibility.first_of]
     for _ in range(CYCLES):
         levels = levels_of(annealer.instance, SHARE, on, PER_DEVICE)
         chain = short_chain(annealer, levels.instances[-1], levels.up(on), changes)
@@ -214,7 +216,7 @@ def refined(
         on = chain.on
         if chain.enough:
             break
-    candidate = Placement(problem, on[rules.unit_of])
+    candidate = Placement(problem, on[feasibility.unit_of])
     before, after = qualities(problem, [placement, candidate])
     return candidate if after >= before else placement
 

@@ -217,16 +217,16 @@ def lookahead_problem(problem: Problem) -> LookaheadProblem:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     arrays = flow(problem)
-    rules = problem.feasibility
-    allowed, row_of = rules.masks
+    feasibility = problem.feasibility
+    allowed, row_of = feasibility.masks
     overload_matters = throughput_evaluator(problem).overload_matters
     return LookaheadProblem(
         flow=arrays,
         unit=1.0 if overload_matters else lowest_utilisation(arrays),
         kind=interchangeable(problem),
-        leader=rules.first_of[rules.unit_of],
+        leader=feasibility.first_of[feasibility.unit_of],
         row_of=row_of,
         allowed=np.ascontiguousarray(allowed),
-        needs=rules.operator_needs,
-        room=rules.room,
+        needs=feasibility.operator_needs,
+        room=feasibility.room,
     )

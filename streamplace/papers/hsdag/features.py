@@ -224,7 +224,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     GraphError
         If loads overflow, or no tuple ever reaches a sink.
     """
-    costs, rules = Costs.of(problem), problem.feasibility
+    costs, feasibility = Costs.of(problem), problem.feasibility
     grouping = feasible_chain_groups(problem, chains=sizes.chains)
     ends = np.stack([costs.source, costs.target], axis=1)
     devices = len(problem.cluster.devices)
@@ -237,7 +237,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     cost = np.zeros(shape)
     np.add.at(cost, grouping.group_of, costs.seconds)
     allowed = np.ones(shape, np.bool_)
-    np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
+    np.logical_and.at(allowed, grouping.group_of, feasibility.allowed[feasibility.unit_of])
     # a message without bytes counts as none, as in all results of the study hsdag
     messages = np.where(costs.amount > 0.0, costs.mean_messages, 0.0)
     return HsdagProblem(

@@ -264,18 +264,18 @@ def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budge
 
     Single moves and swaps lower the largest utilisation that they change, in whole steps.
     """
-    annealer, rules = Annealer(loaded, rng), loaded.feasibility
-    most = SPREAD[0] + SPREAD[1] * rules.unit_count
+    annealer, feasibility = Annealer(loaded, rng), loaded.feasibility
+    most = SPREAD[0] + SPREAD[1] * feasibility.unit_count
     found: list[Ints] = []
     for number, row in enumerate(rows):
         if budget.left() == 0:
             return np.stack([*found, *rows[number:]])
-        now = search_state(annealer.instance, row[rules.first_of])
+        now = search_state(annealer.instance, row[feasibility.first_of])
         changes = min(budget.left() // (len(rows) - number), most)
         begun = work_clock.now()
         spread(annealer.instance, now, annealer.rng_state, changes, STEP)
         budget.charge(changes, work_clock.now() - begun)
-        found.append(now.on[rules.unit_of])
+        found.append(now.on[feasibility.unit_of])
     return np.stack(found)
 
 

@@ -48,11 +48,11 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
 
     If one step would score too many placements, return `start`.
     """
-    rules = problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
+    feasibility = problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
     if len(units) * len(start.devices) > MAX_SCORED:
         return start
-    moves = rules.unit_of == units[:, None]
+    moves = feasibility.unit_of == units[:, None]
     best, reached = start, float(qualities_of_rows(problem, start.devices[None])[0])
     while budget.left() > 0:
         begun = work_clock.now()
@@ -61,7 +61,7 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
         budget.charge(len(rows), work_clock.now() - begun)
         order = np.argsort(-scored, kind="stable")
         better = order[: np.count_nonzero(scored > reached * IMPROVED)]
-        chosen = next((i for i in better if rules.violation(rows[i]) is None), None)
+        chosen = next((i for i in better if feasibility.violation(rows[i]) is None), None)
         if chosen is None:
             break
         best, reached = Placement(problem, rows[chosen]), float(scored[chosen])

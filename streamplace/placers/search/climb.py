@@ -73,15 +73,15 @@ class Climb(BasePlacer):
 
 
 def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
-    rules = problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
+    feasibility = problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
     row = row.astype(np.int32)
     reached = float(qualities_of_rows(problem, row[None])[0])
     while budget.left() > 0:
         begun = work_clock.now()
         i = int(rng.integers(len(units)))
-        moved = np.where(rules.unit_of == units[i], targets[i].astype(np.int32), row)
-        if (moved != row).any() and rules.violation(moved) is None:
+        moved = np.where(feasibility.unit_of == units[i], targets[i].astype(np.int32), row)
+        if (moved != row).any() and feasibility.violation(moved) is None:
             quality = float(qualities_of_rows(problem, moved[None])[0])
             # Equal placements are accepted too, because scores have wide plateaus.
             if quality >= reached:

@@ -128,18 +128,18 @@ def _on_these(
     on
         (U,) devices of units in the initial placement.
     """
-    rules = problem.feasibility
+    feasibility = problem.feasibility
     fewer = _only(annealer.instance, kept)
     if not fewer.allowed[fewer.row_of].any(axis=1).all():
         return None
     start = moved_to_allowed(fewer, on)
-    if rules.violation(start[rules.unit_of]) is not None:
+    if feasibility.violation(start[feasibility.unit_of]) is not None:
         return None
     changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
     begun = work_clock.now()
     chain = annealer.chain(fewer, start, schedule(changes, len(on)), required)
     budget.charge(chain.changes, work_clock.now() - begun)
-    placement = Placement(problem, chain.on[rules.unit_of])
+    placement = Placement(problem, chain.on[feasibility.unit_of])
     return placement if qualities(problem, [placement])[0] >= required * CLOSE else None
 
 

@@ -58,12 +58,12 @@ def must_move(current: Current, operator: int) -> bool:
     The result is False if the search for such a placement gives up.
     """
     device = int(current.devices[operator])
-    rules = current.problem.feasibility
-    if device < 0 or rules.is_free:
+    feasibility = current.problem.feasibility
+    if device < 0 or feasibility.is_free:
         return device < 0
     costs = current.unit_costs(np.ones(len(current.devices)))
-    preferred = [_by_cost(rules.allowed[u], costs[u]) for u in range(rules.unit_count)]
-    preferred[rules.unit_of[operator]] = [device]
+    preferred = [_by_cost(feasibility.allowed[u], costs[u]) for u in range(feasibility.unit_count)]
+    preferred[feasibility.unit_of[operator]] = [device]
     try:
         assign(current.problem, preferred)
     except InfeasibleError:
@@ -98,8 +98,8 @@ def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
 
     The result is None if there are too many placements to enumerate, or none.
     """
-    rules = current.problem.feasibility
-    if rules.unit_count > MAX_UNITS:
+    feasibility = current.problem.feasibility
+    if feasibility.unit_count > MAX_UNITS:
         return None
     least = costs.min(axis=1).sum()
     finite = np.where(np.isfinite(costs), costs, 0.0)
@@ -109,22 +109,22 @@ def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
         if rows is None:
             return None
         if len(rows):
-            nearest: Ints = rows[(rows != draft[rules.unit_of]).sum(axis=1).argmin()]
+            nearest: Ints = rows[(rows != draft[feasibility.unit_of]).sum(axis=1).argmin()]
             return nearest
     return None
 
 
 def _with_evictions(current: Current, costs: Floats, draft: Ints) -> Ints | None:
     """Return a placement, (V,), for which few units leave their cheapest devices; None if none."""
-    rules = current.problem.feasibility
+    feasibility = current.problem.feasibility
     cheapest = costs == costs.min(axis=1, keepdims=True)
     near = [_by_cost(cheapest[u], _with_first(draft[u], costs[u])) for u in range(len(costs))]
     for evicted in islice(_candidate_sets(current), MAX_TRIES):
         choices = list(near)
         for u in evicted:
-            choices[u] = _by_cost(rules.allowed[u] & ~cheapest[u], costs[u])
+            choices[u] = _by_cost(feasibility.allowed[u] & ~cheapest[u], costs[u])
         try:
-            return assign(current.problem, choices, STEPS)[rules.unit_of]
+            return assign(current.problem, choices, STEPS)[feasibility.unit_of]
         except (InfeasibleError, PlacementError):
             continue
     return None
@@ -144,11 +144,11 @@ def _with_first(device: int, costs: Floats) -> Floats:
 
 def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
     """Yield sets of units that may be in the way of others, small sets with low needs first."""
-    rules = current.problem.feasibility
-    apart = {u for group in (*rules.excluding, *rules.separating) for u in group}
-    settled = np.unique(rules.unit_of[current.devices >= 0]).tolist()
-    units = [u for u in settled if rules.relative_needs[u] > 0 or u in apart]
-    units.sort(key=lambda u: rules.relative_needs[u])
+    feasibility = current.problem.feasibility
+    apart = {u for group in (*feasibility.excluding, *feasibility.separating) for u in group}
+    settled = np.unique(feasibility.unit_of[current.devices >= 0]).tolist()
+    units = [u for u in settled if feasibility.relative_needs[u] > 0 or u in apart]
+    units.sort(key=lambda u: feasibility.relative_needs[u])
     for count in range(MAX_EVICTED + 1):
         yield from combinations(units, count)
 
@@ -166,7 +166,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         Value of placements, (K,) for (K, V): what they are worth less the price of the moves.
     """
     current, gain = search.current, search.gain
-    rules = current.problem.feasibility
+    feasibility = current.problem.feasibility
     value = float(worth(row[None])[0])
 
     def loses_nothing(returned: Ints) -> bool:
@@ -187,7 +187,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         budget.charge(len(rows), work_clock.now() - begun)
         better = (values > value + gain) | ((values >= value - gain) & (counts < moves))
         order = [i for i in np.lexsort((counts, -values)).tolist() if better[i]]
-        chosen = next((i for i in order if rules.violation(rows[i]) is None), None)
+        chosen = next((i for i in order if feasibility.violation(rows[i]) is None), None)
         if chosen is None:
             k += 1
             continue
@@ -231,14 +231,19 @@ def without_needless_moves(
 
     if not better(found, staying):
         return staying
-    rules, is_slow = current.problem.feasibility, evaluator(current.problem).best_possible is None
+    feasibility, is_slow = (
+        current.problem.feasibility,
+        evaluator(current.problem).best_possible is None,
+    )
     # Where scoring takes long, only the return of all units at once is tried.
     tries = Budget(evaluations=1 if is_slow else max(1, MAX_CELLS // len(found)))
     row = _with_many_returned(current, found, loses_nothing, tries)
     while not is_slow:
         rows = _returns(current, row)[1:]
         nearest = rows[np.argsort(current.moves(rows), kind="stable")]
-        back = (each for each in nearest if rules.violation(each) is None and loses_nothing(each))
+        back = (
+            each for each in nearest if feasibility.violation(each) is None and loses_nothing(each)
+        )
         if (fewer := next(back, None)) is None:
             break
         row = fewer
@@ -253,7 +258,7 @@ def _with_many_returned(
     All units that moved are tried together, then halves of them, and so on down to single ones.
     When the budget is spent, a minimum of groups is still tried.
     """
-    rules, tries = current.problem.feasibility, 0
+    feasibility, tries = current.problem.feasibility, 0
     homes = _homes(current, row)
     size = len(homes)
     while size:
@@ -261,12 +266,12 @@ def _with_many_returned(
             if tries >= MIN_TRIES and budget.left() == 0:
                 return row
             tries, begun = tries + 1, work_clock.now()
-            target = np.full(rules.unit_count, -1, dtype=row.dtype)
+            target = np.full(feasibility.unit_count, -1, dtype=row.dtype)
             units, devices = zip(*homes[first : first + size], strict=True)
             target[list(units)] = devices
-            back = target[rules.unit_of]
+            back = target[feasibility.unit_of]
             returned = np.where(back >= 0, back, row)
-            if rules.violation(returned) is None and loses_nothing(returned):
+            if feasibility.violation(returned) is None and loses_nothing(returned):
                 row = returned
             budget.charge(1, work_clock.now() - begun)
         homes = _homes(current, row)
@@ -315,20 +320,20 @@ def _whole_devices(current: Current, row: Ints) -> Ints:
 
 def _single_moves(current: Current, row: Ints) -> Ints:
     """Return the placements, (K, V), in which one unit goes elsewhere; none if there are many."""
-    rules = current.problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
+    feasibility = current.problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
     if len(units) * len(row) > MAX_CELLS:
         return row[None]
-    return np.where(rules.unit_of == units[:, None], targets[:, None].astype(row.dtype), row)
+    return np.where(feasibility.unit_of == units[:, None], targets[:, None].astype(row.dtype), row)
 
 
 def _double_moves(current: Current, row: Ints) -> Ints:
     """Return the placements, (K, V), in which two units go elsewhere; none if there are many."""
-    rules = current.problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
+    feasibility = current.problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
     if len(units) ** 2 * len(row) > 2 * MAX_CELLS:
         return row[None]
     first, second = np.nonzero(units[:, None] < units)
-    moved = np.where(rules.unit_of == units[first, None], targets[first, None], row)
-    rows = np.where(rules.unit_of == units[second, None], targets[second, None], moved)
+    moved = np.where(feasibility.unit_of == units[first, None], targets[first, None], row)
+    rows = np.where(feasibility.unit_of == units[second, None], targets[second, None], moved)
     return rows.astype(row.dtype)

@@ -68,9 +68,9 @@ class Multilevel(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
+        feasibility, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._attempt(problem, annealer, *SETTINGS[0], None)
-        for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):
+        for number in range(1, min(MAX_TRIES, MAX_UNITS // feasibility.unit_count)):
             if annealer.near(best, NEAR):
                 break
             # Every other try joins only what the best placement has together, and so improves it;
@@ -79,11 +79,13 @@ class Multilevel(BasePlacer):
             setting = SETTINGS[number % len(SETTINGS)]
             again = self._attempt(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
-        row = best.on[rules.unit_of]
+        row = best.on[feasibility.unit_of]
         # Moves keep to constraints, but METIS's parts, from which they began, need not.
-        if rules.violation(row) is not None:
-            repaired = feasible(problem, row).devices[rules.first_of]
-            row = refined(annealer, annealer.instance, repaired, self.changes).on[rules.unit_of]
+        if feasibility.violation(row) is not None:
+            repaired = feasible(problem, row).devices[feasibility.first_of]
+            row = refined(annealer, annealer.instance, repaired, self.changes).on[
+                feasibility.unit_of
+            ]
         return Placement(problem, row)
 
     def _attempt(
