@@ -88,8 +88,8 @@ def _by_priority(
                 return None
         present[members] = True
         shares = joint.allocation(devices, present).shares
-    rules = joint.union.feasibility
-    return devices if feasible_rows(joint.union, devices[None, rules.first_of])[0] else None
+    feasibility = joint.union.feasibility
+    return devices if feasible_rows(joint.union, devices[None, feasibility.first_of])[0] else None
 
 
 def union_at(

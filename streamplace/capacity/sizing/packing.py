@@ -211,7 +211,7 @@ def _packed(
     task: Task, ones: Problem, instances: Instances, chosen: Ints, capacity: Floats
 ) -> Packed | None:
     """Return the instances on some devices; None if the room or the constraints forbid it."""
-    rules, most = ones.feasibility, task.objective.target_utilisation * (1.0 + ROUNDING)
+    feasibility, most = ones.feasibility, task.objective.target_utilisation * (1.0 + ROUNDING)
     needs, room = _limits(task)
     limited = (room < inf).any(axis=0) & (needs > 0.0).any(axis=0)
     least, fastest = needs[:, limited].min(axis=0).tolist(), float(capacity[chosen].max())
@@ -225,7 +225,7 @@ def _packed(
     heapify(heap)
     for i in np.argsort(-every, kind="stable").tolist():
         v, work, passed, found = owner[i], float(every[i]), list[tuple[float, int]](), -1
-        allowed, taken = rules.allowed[rules.unit_of[v]], needs_of[v]
+        allowed, taken = feasibility.allowed[feasibility.unit_of[v]], needs_of[v]
         while heap and heap[0][0] + work / fastest <= most:  # beyond, none has enough left
             load, d = heappop(heap)
             after = load + work / speed[d]

@@ -291,13 +291,17 @@ def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
     PlacementError, InfeasibleError
         If no feasible placement is found.
     """
-    rules, index, capacity = problem.feasibility, problem.cluster.index, problem.cluster.capacity
-    work: Floats = np.bincount(rules.unit_of, flow(problem).work).astype(np.float64)
-    first = [problem.graph.names[v] for v in rules.first_of]
+    feasibility, index, capacity = (
+        problem.feasibility,
+        problem.cluster.index,
+        problem.cluster.capacity,
+    )
+    work: Floats = np.bincount(feasibility.unit_of, flow(problem).work).astype(np.float64)
+    first = [problem.graph.names[v] for v in feasibility.first_of]
     on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
     placed = on >= 0
     load = np.bincount(on[placed], work[placed], len(capacity)) / capacity
     left = np.flatnonzero(~placed)
     order = left[np.argsort(-work[left], kind="stable")]
-    least_loaded(on, order, work, np.ascontiguousarray(rules.allowed), capacity, load)
-    return feasible(problem, on[rules.unit_of]).devices
+    least_loaded(on, order, work, np.ascontiguousarray(feasibility.allowed), capacity, load)
+    return feasible(problem, on[feasibility.unit_of]).devices
