@@ -85,8 +85,8 @@ def more_or_less(
     downtime_s
         Seconds without output to expect of an action.
     """
-    clock = Budget(min(SECONDS, OF_WINDOW * rules.window_s))
-    return _Choosing(observation, history, planner, downtime_s, rules, clock).choice()
+    budget = Budget(min(SECONDS, OF_WINDOW * rules.window_s))
+    return _Choosing(observation, history, planner, downtime_s, rules, budget).choice()
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class _Choosing:
 
     Parameters
     ----------
-    clock
+    budget
         The time for all searches, so that the next window is not missed.
     """
 
@@ -104,7 +104,7 @@ class _Choosing:
     planner: Planner
     downtime_s: float
     rules: Rules
-    clock: Budget
+    budget: Budget
 
     def choice(self) -> Choice:
         aims = []
@@ -146,13 +146,13 @@ class _Choosing:
 
     def _plan(self, rate_s: float) -> Plan | str:
         """Return a plan for a rate, or why there is none: also that no time is left for it."""
-        if self.clock.seconds_left() <= 0:
+        if self.budget.seconds_left() <= 0:
             return f"the time for plans, {self._limit}, is over"
-        return self.planner(self.observation, rate_s, self.clock.share(OF_LEFT).seconds_left())
+        return self.planner(self.observation, rate_s, self.budget.share(OF_LEFT).seconds_left())
 
     @property
     def _limit(self) -> str:
-        return lasting(self.clock.seconds or 0.0)
+        return lasting(self.budget.seconds or 0.0)
 
     def _in_time(self, aim: _Aim) -> Choice:
         """Return the choice of a plan that carries all, if that pays."""
@@ -230,7 +230,7 @@ class _Choosing:
 
     def _none_for_less(self) -> str:
         """Return for which lower rates there is no plan either, in words."""
-        if self.clock.seconds_left() <= 0:
+        if self.budget.seconds_left() <= 0:
             return f", nor was one for less found within the {self._limit} for plans"
         if self._rate_s <= self._lowest_s * (1.0 + GROWING):
             return ""  # none was looked for

@@ -90,18 +90,18 @@ class SizePlanner:
         """
         if fault := self._unknown(observation):
             return fault
-        most, enough, clock = dict[str, int](), "", Budget(seconds)
+        most, enough, budget = dict[str, int](), "", Budget(seconds)
         try:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
             )
             graph, stays = self._measured(observation)
             limited = self._limited(graph, observation, stays)
-            sized = self._sized(limited, present, constraints, rate_s, clock)
+            sized = self._sized(limited, present, constraints, rate_s, budget)
             if most := limits_by_slots(sized.parallelism, observation):
                 slots = sum(slots_of_groups(sized.parallelism, observation).values())
                 enough = f"; {counted(slots, 'slot')} would be enough"
-                sized = self._sized(at_most(limited, most), present, constraints, rate_s, clock)
+                sized = self._sized(at_most(limited, most), present, constraints, rate_s, budget)
             after = _deployment(sized)
             before = Deployment(observation.hosts)
             return Plan(
@@ -173,7 +173,7 @@ class SizePlanner:
         cluster: Cluster,
         constraints: Constraints,
         rate_s: float,
-        clock: Budget,
+        budget: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
         is_priced = any(each.price for each in cluster.devices)
@@ -189,7 +189,7 @@ class SizePlanner:
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,
-                    seconds=max(OF_LEFT * clock.seconds_left(), 0.0),
+                    seconds=max(OF_LEFT * budget.seconds_left(), 0.0),
                     evaluations=self._evaluations,
                 )
             except (InfeasibleError, PlacementError) as error:

@@ -149,8 +149,8 @@ def _of_inflated(
             constraints=problem.constraints,
             objective=problem.throughput_objective.with_changes(problem.source_rate, "bottleneck"),
         )
-        limit = Budget(budget.seconds_left(), CHANGES)
-        found.append(best_of_chains(inflated, rng, [start.devices], limit).devices)
+        own = Budget(budget.seconds_left(), CHANGES)
+        found.append(best_of_chains(inflated, rng, [start.devices], own).devices)
     return found
 
 

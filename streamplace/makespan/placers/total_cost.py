@@ -74,10 +74,10 @@ def prove_cost(
     if problem.makespan_objective.noise:
         fault = "placer 'exact' supports total costs without noise only"
         raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
-    clock = Budget(seconds)
+    budget = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)
     proof.quickly()
     if not proof.closed:
-        proof.solve(clock.seconds_left(), workers, int(rng.integers(2**31)))
+        proof.solve(budget.seconds_left(), workers, int(rng.integers(2**31)))
     return proof.result()
