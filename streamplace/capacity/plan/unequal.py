@@ -73,8 +73,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     kinds = Kinds(problem, weights)
     examiner = Examiner(problem, kinds, limits.seed, evaluations, whole.share(SEARCHING))
     found = Search(examiner, survive, limits.seed, limits.most).run()
-    clock = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
-    table = Rows(examiner, survive, clock, None if prices is None else scale)
+    budget = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
+    table = Rows(examiner, survive, budget, None if prices is None else scale)
     rows, found = table.of(found, limits.most, whole=limits.max_latency is not None)
     if not rows:
         raise InfeasibleError(_no_rows(problem, limits.most))
@@ -105,8 +105,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     if limits.max_latency is None:
         return result
     others = table.others(rows)
-    clock = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
-    return planned_within(result, limits.max_latency, limits.seed, clock=clock, others=others)
+    budget = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
+    return planned_within(result, limits.max_latency, limits.seed, budget=budget, others=others)
 
 
 def _unmet(problem: Problem) -> tuple[str, Conflict] | None:
