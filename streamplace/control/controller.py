@@ -11,7 +11,7 @@ from streamplace.control.history import History, fault_of, not_running
 from streamplace.control.load import Load
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan, Planner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import FormatError, UsageError
 
 VERSION = 1
@@ -19,7 +19,7 @@ MORE_SLOTS = "more slots"  # what is blocked after a refusal, beside its plan
 
 
 class Controller:
-    """The rules applied to one window after another.
+    """What is decided at the end of one window after another.
 
     It has no clock and carries nothing out: the time is that of the observations, and the caller
     calls `began` before the first step of an action and `ended` after the last one. Rollbacks are
@@ -34,10 +34,12 @@ class Controller:
         numbers of instances are the same.
     """
 
-    def __init__(self, rules: Rules, planner: Planner, *, chooses_devices: bool = True) -> None:
-        self._rules, self._planner = rules, planner
+    def __init__(
+        self, settings: ControllerSettings, planner: Planner, *, chooses_devices: bool = True
+    ) -> None:
+        self._settings, self._planner = settings, planner
         self._chooses_devices = chooses_devices
-        self._budget, self._history = Budget(rules), History(rules)
+        self._budget, self._history = Budget(settings), History(settings)
         self._proposed: Attempt | None = None
         self._attempt: Attempt | None = None
 
@@ -66,7 +68,7 @@ class Controller:
             state, why = forbidden
             return self._nothing(observation, state, f"{load.reason}, but {why}")
         choice = more_or_less(
-            observation, self._history, self._planned, self._budget.downtime_s, self._rules
+            observation, self._history, self._planned, self._budget.downtime_s, self._settings
         )
         return self._chosen(observation, load.state, load.reason, choice)
 
@@ -88,7 +90,9 @@ class Controller:
             raise UsageError("began: the decision is not the last one, or is not to act")
         self._budget.begin(at_s)
         if proposed.is_rollback and self._attempt is not None:
-            self._budget.block(self._key(self._attempt.plan.deployment), at_s, self._rules.block_s)
+            self._budget.block(
+                self._key(self._attempt.plan.deployment), at_s, self._settings.block_s
+            )
         self._attempt, self._proposed = replace(proposed, begun_s=at_s), None
 
     def ended(self, outcome: Outcome) -> None:
@@ -105,7 +109,7 @@ class Controller:
         self._budget.end(outcome.at_s, outcome.downtime_s)
         self._attempt = None
         if not outcome.succeeded:
-            key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._rules)
+            key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._settings)
             self._budget.block(key, outcome.at_s, seconds)
             if not outcome.changed:
                 self._budget.block(MORE_SLOTS, outcome.at_s, seconds)
@@ -147,7 +151,7 @@ class Controller:
 
     def _unusable(self, observation: Observation) -> tuple[State, str] | None:
         """Return why a window cannot be used, in words; None if it can."""
-        attempt, stabilisation_s = self._attempt, self._rules.stabilisation_s
+        attempt, stabilisation_s = self._attempt, self._settings.stabilisation_s
         # Actions and recoveries explain odd measurements, so that they come before faults of these.
         if attempt is not None and attempt.is_under_way:
             return State.STARTING, f"an action began at {clock(attempt.begun_s or 0.0)}"
@@ -176,14 +180,14 @@ class Controller:
 
     def _too_early(self, observation: Observation, load: Load) -> str:
         """Return for how long a load must last before anything is done; empty once it has."""
-        history, rules = self._history, self._rules
+        history, settings = self._history, self._settings
         if load.is_sure:
             return ""
-        if history.count < rules.agreeing:
-            return f"in {history.count} of the {rules.agreeing} windows in a row that must agree"
+        if history.count < settings.agreeing:
+            return f"in {history.count} of the {settings.agreeing} windows in a row that must agree"
         lasted_s = observation.at_s - history.since_s
-        if load.state is State.UNDERUSED and lasted_s < rules.scale_down_after_s:
-            return f"for {lasting(lasted_s)} of {lasting(rules.scale_down_after_s)}"
+        if load.state is State.UNDERUSED and lasted_s < settings.scale_down_after_s:
+            return f"for {lasting(lasted_s)} of {lasting(settings.scale_down_after_s)}"
         return ""
 
     def _forbidden(
@@ -228,7 +232,7 @@ class Controller:
         """Return what speaks against the last action; None if nothing does."""
         if self._attempt is None or not self._attempt.is_on_trial:
             return None
-        verdict = verdict_of(self._attempt, observation, self._history.served_s, self._rules)
+        verdict = verdict_of(self._attempt, observation, self._history.served_s, self._settings)
         self._attempt = None if verdict is None else verdict.attempt
         return verdict
 
@@ -251,7 +255,7 @@ class Controller:
             self._proposed = Attempt(now, plan, self._history.served_s, is_rollback=True)
             text = f"{verdict.reason}, so the job goes back to what ran before"
             return Decision(at_s, State.ROLLING_BACK, Action.ACT, text, plan)
-        self._budget.block(self._key(attempt.plan.deployment), at_s, self._rules.block_s)
+        self._budget.block(self._key(attempt.plan.deployment), at_s, self._settings.block_s)
         self._attempt = None
         return self._nothing(observation, State.ROLLING_BACK, f"{verdict.reason}, {why}")
 

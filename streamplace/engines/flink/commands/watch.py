@@ -19,7 +19,7 @@ from streamplace.control.lock import Lock
 from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.watching import Watching
 from streamplace.engines.flink.applying.apply import Options, check_jar_file, jar_on
 from streamplace.engines.flink.applying.asking import Limits
@@ -83,7 +83,7 @@ def flink(chosen: WatchOptions) -> None:
 
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
-    kept, file = chosen.rules, chosen.graph_file
+    kept, file = chosen.settings, chosen.graph_file
     stated = None if file is None else (read_graph(file), name_of(file))
     client, clock = Client(server, kept.answer_s), SystemClock()
     with ExitStack() as stack:  # files first: Flink is asked once they are in order
@@ -118,7 +118,12 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
 
 
 def _windows(
-    client: Client, graph: StreamGraph, origin: str, cluster: Cluster, kept: Rules, clock: Clock
+    client: Client,
+    graph: StreamGraph,
+    origin: str,
+    cluster: Cluster,
+    kept: ControllerSettings,
+    clock: Clock,
 ) -> Windows:
     """Return the windows of a job, which has to have the operators of the graph."""
 
@@ -138,7 +143,7 @@ def _realiser(
     """Return what changes the job; None: nothing does."""
     if chosen.mode == ADVISE:
         return None
-    kept, program = chosen.rules, chosen.program
+    kept, program = chosen.settings, chosen.program
     cancel_age_s = chosen.max_age if chosen.allow_cancel else None
     limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
     folder = Path(str(chosen.journal_folder))
@@ -211,7 +216,7 @@ def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
         )
 
 
-def _check_jar(server: Server, jar: str, kept: Rules) -> None:
+def _check_jar(server: Server, jar: str, kept: ControllerSettings) -> None:
     """Refuse a jar that does not exist, before the first action needs it."""
     with suppress(BackendError):  # a server that does not answer is waited for
         jar_on(server, jar, kept.answer_s)
@@ -266,7 +271,7 @@ def _events(lock: Lock | None, chosen: WatchOptions, client: Client) -> Events:
                 return
             page, title = Path(chosen.page_file), name_of_job(self.job)
             try:
-                load_drawing(PAGE)(page, title, chosen.mode, timeline, chosen.rules, ended=ended)
+                load_drawing(PAGE)(page, title, chosen.mode, timeline, chosen.settings, ended=ended)
             except FormatError as error:
                 if len(timeline.points) == 1 and not ended:
                     raise
@@ -290,7 +295,7 @@ def _graph(
 
     A measured graph is kept beside the journal: the next controller may find the job stopped.
     """
-    kept = chosen.rules
+    kept = chosen.settings
     folder = chosen.journal_folder
     measured = None if folder is None else Path(folder) / GRAPH
     if measured is not None and journal.jobs and measured.exists():
