@@ -17,7 +17,7 @@ DOWNTIMES = 3  # measured ones, of which the longest is expected
 UNKNOWN = "it is unknown what the sources read, so the last action cannot be judged yet"
 
 
-class Budget:
+class PastActions:
     """Actions so far, as far as they limit further ones. All times are seconds since 1970."""
 
     def __init__(self, settings: ControllerSettings) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.control.attempts import Budget
+from streamplace.control.attempts import PastActions
 from streamplace.control.settings import ControllerSettings
 from streamplace.errors import UsageError
 
@@ -56,7 +56,7 @@ SETTINGS = ControllerSettings(
 
 
 def test_an_hour_and_a_day_have_budgets() -> None:
-    budget = Budget(SETTINGS)
+    budget = PastActions(SETTINGS)
     budget.begin(0.0)
     assert budget.spent(10.0) == ""
     budget.begin(1000.0)
@@ -68,7 +68,7 @@ def test_an_hour_and_a_day_have_budgets() -> None:
 
 
 def test_the_cool_down_begins_where_an_action_ends() -> None:
-    budget = Budget(SETTINGS)
+    budget = PastActions(SETTINGS)
     assert budget.cooling(0.0) == ""
     budget.begin(1000.0)
     assert budget.cooling(1100.0) == "8.33 min of the cool-down of 10 min are left"
@@ -82,7 +82,7 @@ def test_the_cool_down_begins_where_an_action_ends() -> None:
 def test_the_expected_downtime_is_the_longest_of_the_last_three(
     downtimes: list[float | None],
 ) -> None:
-    budget = Budget(SETTINGS)
+    budget = PastActions(SETTINGS)
     for at_s, downtime_s in enumerate(downtimes):
         budget.begin(float(at_s))
         budget.end(float(at_s), downtime_s)
@@ -91,7 +91,7 @@ def test_the_expected_downtime_is_the_longest_of_the_last_three(
 
 
 def test_a_plan_is_blocked_for_a_while() -> None:
-    budget = Budget(SETTINGS)
+    budget = PastActions(SETTINGS)
     budget.block("a=x", 100.0, 1000.0)
     assert budget.blocked("a=y", 100.0) == ""
     assert "not tried again before 1970-01-01 00:18:20" in budget.blocked("a=x", 1099.0)
@@ -102,13 +102,13 @@ def test_a_plan_is_blocked_for_a_while() -> None:
 
 @pytest.mark.parametrize("used", [False, True])
 def test_a_restored_budget_is_the_same(used: bool) -> None:
-    budget = Budget(SETTINGS)
+    budget = PastActions(SETTINGS)
     if used:
         budget.begin(100.0)
         budget.end(130.0, 12.5)
         budget.block("a=x", 130.0, 1000.0)
     value = budget.to_dict()
-    again = Budget(SETTINGS)
+    again = PastActions(SETTINGS)
     again.restore(json.loads(json.dumps(value)))
     assert again.to_dict() == value
     assert again.downtime_s == budget.downtime_s
