@@ -90,9 +90,7 @@ class Controller:
             raise UsageError("began: the decision is not the last one, or is not to act")
         self._past.begin(at_s)
         if proposed.is_rollback and self._attempt is not None:
-            self._past.block(
-                self._key(self._attempt.plan.deployment), at_s, self._settings.block_s
-            )
+            self._past.block(self._key(self._attempt.plan.deployment), at_s, self._settings.block_s)
         self._attempt, self._proposed = replace(proposed, begun_s=at_s), None
 
     def ended(self, outcome: Outcome) -> None:

@@ -12,7 +12,7 @@ Template = tuple[int | None, ...]
 """Sizes of the axes; None: open."""
 Known = tuple[int, ...]
 
-Rule = Callable[[Sequence[Known], Template, Mapping[str, str]], Iterable[Known]]
+PossibleShapes = Callable[[Sequence[Known], Template, Mapping[str, str]], Iterable[Known]]
 """Returns the shapes that are possible."""
 MAX_AXES = 6
 """Above the number of axes whose orders are all tried: 720 of them."""
@@ -38,11 +38,11 @@ def shape_of(
     known = [shape for shape in inputs if shape is not None]
     if len(known) < len(inputs) or not known:
         return None
-    rule = RULES.get(kind)
-    if rule is None:
+    possible = POSSIBLE.get(kind)
+    if possible is None:
         return None
     try:
-        return _only(rule(known, template, attributes), template)
+        return _only(possible(known, template, attributes), template)
     except (IndexError, KeyError, ValueError):  # an input or attribute that the type requires
         return None
 
@@ -169,11 +169,11 @@ def _is_true(attributes: Mapping[str, str], name: str) -> bool:
     return attributes.get(name, "").lower() in ("true", "1")
 
 
-def _table(types: str, rule: Rule) -> dict[str, Rule]:
-    return dict.fromkeys(types.split(), rule)
+def _table(types: str, possible: PossibleShapes) -> dict[str, PossibleShapes]:
+    return dict.fromkeys(types.split(), possible)
 
 
-RULES: dict[str, Rule] = {
+POSSIBLE: dict[str, PossibleShapes] = {
     **_table(
         "Add BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseRightShift BitwiseXor Divide Equal "
         "FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalXor Maximum "
@@ -203,4 +203,4 @@ RULES: dict[str, Rule] = {
     ),
     **_table("Convolution BinaryConvolution GroupConvolution MaxPool AvgPool", _convolved),
 }
-"""Type -> the rule that gives its possible shapes."""
+"""Type -> what returns its possible shapes."""

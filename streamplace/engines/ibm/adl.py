@@ -35,8 +35,8 @@ OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
 KINDS = ("input", "output")
 
 
-class Rules(NamedTuple):
-    """The placement rules of an application.
+class PlacementConfig(NamedTuple):
+    """The placement config of an application.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Rules(NamedTuple):
     notes: list[str]
 
 
-def rules_of(
+def placement_config(
     root: Element, outside: Mapping[str, Element], inside_regions: Mapping[str, Element], where: str
-) -> Rules:
-    """Return the rules of operators.
+) -> PlacementConfig:
+    """Return the placement config of operators.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def rules_of(
         notes.append(
             f"{listed(pinned)}: the names of their hosts are not read; pin them to devices"
         )
-    return Rules(constraints, requires, notes)
+    return PlacementConfig(constraints, requires, notes)
 
 
 def _groups(operators: Mapping[str, Element], rule: tuple[str, str], where: str) -> list[list[str]]:
@@ -158,7 +158,7 @@ def read(text: str, where: str) -> LogicalGraph:
 
     Composite operators are flattened. Channels of parallel regions are instances; a region whose
     width is set at submission has one channel. The placement rules of operators outside all
-    regions are constraints, and tags of hosts are labels of operators anywhere; see `rules_of`.
+    regions are constraints, and tags of hosts are labels of operators anywhere.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def read(text: str, where: str) -> LogicalGraph:
         links = _links(instances, names, regions, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    rules = rules_of(
+    config = placement_config(
         root,
         {name: instances[i].element for i, name in names.items() if not instances[i].enclosing},
         {name: instances[i].element for i, name in names.items() if instances[i].enclosing},
@@ -198,15 +198,15 @@ def read(text: str, where: str) -> LogicalGraph:
         links,
         name=attribute(applications[0], "name", where),
         parallelism={names[i]: channels(instances[i].enclosing, regions.widths) for i in names},
-        requires=rules.requires,
-        constraints=rules.constraints,
+        requires=config.requires,
+        constraints=config.constraints,
     )
     submitted = {
         attribute(instances[i].element, "name", where): width
         for i, width in regions.submitted.items()
     }
     elements = [instance.element for instance in instances.values()]
-    notes = [*rules.notes, *width_notes(submitted), *_outside(elements)]
+    notes = [*config.notes, *width_notes(submitted), *_outside(elements)]
     return replace(logical, notes=notes)
 
 

@@ -13,7 +13,7 @@ from streamplace.formats.format import Format, Signs
 from streamplace.formats.sizes import NO_SIZES, Axis, Input, Sizes, open_dimensions
 from streamplace.networks.onnx.runtime import (
     EQUIVALENTS,
-    RULES,
+    FLOPS,
     inputs_of,
     replace_for_inference,
     type_of,
@@ -80,7 +80,7 @@ def read(data: bytes, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
     if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
         raise FormatError(f"{where}: a text is not UTF-8")
-    logical = dataflow_graph(layers, RULES, where, graph.name)
+    logical = dataflow_graph(layers, FLOPS, where, graph.name)
     return replace(logical, notes=[*logical.notes, *notes, *failures])
 
 
