@@ -153,7 +153,7 @@ def ladder(problem: Problem) -> list[int]:
 def metis(problem: Problem, parts: int, imbalance: float, seed: int, *, recursive: bool) -> Ints:
     """Run METIS (Karypis and Kumar 1998) for parts as large as the fastest devices."""
     parts = parts_for(problem, parts)
-    units, edges = problem.compiled(units_by_instructions)
+    units, edges = problem.once(units_by_instructions)
     capacity = problem.cluster.capacity[problem.cluster.fastest_first[:parts]]
     part_of = np.zeros(len(edges.vertex_weights), np.int32)
     if parts > 1:

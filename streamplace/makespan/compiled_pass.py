@@ -314,4 +314,4 @@ class CompiledPass:
 
 def compiled_pass(problem: Problem) -> CompiledPass:
     """Return the intermediate results of a problem under an objective of one pass."""
-    return problem.compiled(CompiledPass)
+    return problem.once(CompiledPass)

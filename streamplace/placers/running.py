@@ -78,7 +78,7 @@ def run_placer(
             found = Found(place_it(problem, rng, start))
     seconds, cpu = work_clock.now() - started, work_clock.cpu_now() - cpu_started
     if is_custom and digest(problem) != before:
-        problem.forget_compiled()
+        problem.forget()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
         _check(problem, name, found)

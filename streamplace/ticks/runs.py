@@ -208,7 +208,7 @@ def simulation(
     settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
     if settings.arrivals is not None:
         raise UsageError("arrivals: single tuples have no ticks; use latency.tuples.run_tuples")
-    kept = problem.compiled(_none_yet)
+    kept = problem.once(_none_yet)
     if scene is None and settings in kept:
         return kept[settings]
     latency_s = problem.cluster.link_column("latency_s")

@@ -35,5 +35,5 @@ def test_what_is_compiled_anew_reaches_an_evaluator_that_is_in_use() -> None:
     problem = sp.Problem(chain_graph(4), "2x2500", source_rate=1000.0)
     held = evaluator(problem)
     assert evaluator(problem) is held
-    problem.forget_compiled()
+    problem.forget()
     assert evaluator(problem) is not held

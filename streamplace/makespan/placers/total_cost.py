@@ -33,7 +33,7 @@ class CostProof(Proof):
             Number of placements beyond which they are not few.
         """
         problem = self._scored.problem
-        cut = problem.compiled(cheapest_of_two)
+        cut = problem.once(cheapest_of_two)
         if cut is not None:
             self._bound = max(self._bound, cut.cost_s)
             self._offer_found(cut.devices)

@@ -49,7 +49,7 @@ class Metis(Partitioner):
 
     def part_of(self, problem: Problem, parts: int) -> Ints:
         """Return the part of each operator, (V,), which is that of its unit."""
-        units, graph = problem.compiled(_UNITS[self.weights])
+        units, graph = problem.once(_UNITS[self.weights])
         part_of_unit = cut(
             problem, graph, parts, recursive=self.recursive, imbalance=self.imbalance
         )
