@@ -21,7 +21,7 @@ from streamplace.latency.limit import LatencyLimit
 from streamplace.latency.tuples import deployed, run_tuples
 from streamplace.latency.within_limit import screened, within_limit
 from streamplace.sim.engine import Settings
-from streamplace.workflows.place import solve
+from streamplace.workflows.place import place_problem
 
 SHARES = (0.05, 0.5, 0.9, 1.5)
 LOAD = 0.8
@@ -49,7 +49,7 @@ def answers(seed: int, counts: Counter[str]) -> float:
     """Count the answers on one problem; return the seconds that each took."""
     rng = np.random.default_rng(seed)
     problem: Problem = random_problem_of(seed, rng)
-    start = solve(problem, "auto:seconds=0.1").placement
+    start = place_problem(problem, "auto:seconds=0.1").placement
     load = largest_utilisation(deployed(problem, start.devices))
     problem = problem.with_source_rate(problem.source_rate * LOAD / load)
     start = Placement(problem, start.devices)

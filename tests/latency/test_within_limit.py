@@ -21,8 +21,8 @@ from streamplace.latency.within_limit import (
     within_limit,
 )
 from streamplace.sim.engine import Settings
-from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, loaded_chain
+from tests.support.placements import solve
 from tests.support.share import Share
 
 

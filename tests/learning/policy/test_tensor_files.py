@@ -9,8 +9,8 @@ import pytest
 from streamplace.errors import CheckpointError, StreamplaceError
 from streamplace.learning.policy.tensor_files import FORMAT, VERSION
 from streamplace.learning.policy.weights import packed, read_policy
-from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
+from tests.support.placements import solve
 from tests.support.policies import (
     cluster_of,
     layered_problem,
