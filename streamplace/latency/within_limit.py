@@ -386,8 +386,8 @@ def of_low_latency(
     with its margin. See `screened` for the problem and the target utilisation.
     """
 
-    def of(row: Ints) -> Screened:
-        return screened(problem, row, limit, target_utilisation)
+    def of(devices: Ints) -> Screened:
+        return screened(problem, devices, limit, target_utilisation)
 
     every = feasible_rows(problem, most=FEW)
     if every is not None:
@@ -424,7 +424,7 @@ def _annealed(
     return best
 
 
-def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
+def _moved(problem: Problem, devices: Ints, rng: np.random.Generator) -> Ints:
     """Return a placement, (V,), after a random move, which may be infeasible or none.
 
     A unit goes to a device that is allowed or to that of a neighbour, it changes places with
@@ -435,17 +435,17 @@ def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
     members = feasibility.unit_of == unit
     device = int(rng.choice(np.flatnonzero(feasibility.allowed[unit])))
     if kind < JOINS:
-        return np.where(row == row[members][0], np.int32(device), row)
+        return np.where(devices == devices[members][0], np.int32(device), devices)
     if kind < JOINS + EXCHANGES:
         others = feasibility.unit_of == int(rng.integers(feasibility.unit_count))
-        device = int(row[others][0])
-        row = np.where(others, row[members][0], row)
+        device = int(devices[others][0])
+        devices = np.where(others, devices[members][0], devices)
     elif rng.random() < NEAR:
         first, other = flow.ends[:2]
         v = int(rng.choice(np.flatnonzero(members)))
         near = other[first[v] : first[v + 1]]
-        device = int(row[rng.choice(near)]) if len(near) else device
-    return np.where(members, np.int32(device), row).astype(np.int32)
+        device = int(devices[rng.choice(near)]) if len(near) else device
+    return np.where(members, np.int32(device), devices).astype(np.int32)
 
 
 def _on_one_device(problem: Problem) -> list[Ints]:

@@ -72,19 +72,19 @@ class Climb(BasePlacer):
         return Placement(problem, first_row(problem))
 
 
-def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
+def _climbed(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
     feasibility = problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
-    row = row.astype(np.int32)
-    reached = float(qualities_of_rows(problem, row[None])[0])
+    devices = devices.astype(np.int32)
+    reached = float(qualities_of_rows(problem, devices[None])[0])
     while budget.left() > 0:
         begun = work_clock.now()
         i = int(rng.integers(len(units)))
-        moved = np.where(feasibility.unit_of == units[i], targets[i].astype(np.int32), row)
-        if (moved != row).any() and feasibility.violation(moved) is None:
+        moved = np.where(feasibility.unit_of == units[i], targets[i].astype(np.int32), devices)
+        if (moved != devices).any() and feasibility.violation(moved) is None:
             quality = float(qualities_of_rows(problem, moved[None])[0])
             # Equal placements are accepted too, because scores have wide plateaus.
             if quality >= reached:
-                row, reached = moved, quality
+                devices, reached = moved, quality
         budget.charge(1, work_clock.now() - begun)
-    return row
+    return devices

@@ -48,11 +48,11 @@ def fewest_devices(
     return placements[min(good.tolist(), key=cost)]
 
 
-def size_of(problem: Problem, row: Ints) -> tuple[float, float]:
+def size_of(problem: Problem, devices: Ints) -> tuple[float, float]:
     """Return the number of devices of a placement, (V,), and the bits between them per tuple."""
     arrays = flow(problem)
-    crossing = row[arrays.source] != row[arrays.target]
-    return float(len(np.unique(row))), float(arrays.stream_bits[crossing].sum())
+    crossing = devices[arrays.source] != devices[arrays.target]
+    return float(len(np.unique(devices))), float(arrays.stream_bits[crossing].sum())
 
 
 def consolidate(

@@ -153,7 +153,9 @@ def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
         yield from combinations(units, count)
 
 
-def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
+def polished(
+    search: Nearby, devices: Ints, worth: Callable[[Ints], Floats], budget: Budget
+) -> Ints:
     """Return a placement, (V,), that is worth more, or as much with fewer moves.
 
     Many units that moved go back at once, then fewer and fewer. After that one or two go back, two
@@ -167,7 +169,7 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
     """
     current, gain = search.current, search.gain
     feasibility = current.problem.feasibility
-    value = float(worth(row[None])[0])
+    value = float(worth(devices[None])[0])
 
     def loses_nothing(returned: Ints) -> bool:
         nonlocal value
@@ -177,12 +179,12 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         value = max(value, reached)  # many small losses do not add up
         return True
 
-    row = _with_many_returned(current, row, loses_nothing, budget)
-    moves = int(current.moves(row[None])[0])
+    devices = _with_many_returned(current, devices, loses_nothing, budget)
+    moves = int(current.moves(devices[None])[0])
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
     while k < len(neighbours) and budget.left() > 0:
-        rows, begun = neighbours[k](current, row), work_clock.now()
+        rows, begun = neighbours[k](current, devices), work_clock.now()
         values, counts = worth(rows), current.moves(rows)
         budget.charge(len(rows), work_clock.now() - begun)
         better = (values > value + gain) | ((values >= value - gain) & (counts < moves))
@@ -192,9 +194,9 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
             k += 1
             continue
         # After a gain, the quickest neighbourhood comes first again.
-        row, moves, k = rows[chosen], int(counts[chosen]), 0
+        devices, moves, k = rows[chosen], int(counts[chosen]), 0
         value = max(value, float(values[chosen]))
-    return row
+    return devices
 
 
 def best_with_fewest_moves(search: Nearby, rows: Ints, worths: Floats) -> Ints:
@@ -251,7 +253,7 @@ def without_needless_moves(
 
 
 def _with_many_returned(
-    current: Current, row: Ints, loses_nothing: Callable[[Ints], bool], budget: Budget
+    current: Current, devices: Ints, loses_nothing: Callable[[Ints], bool], budget: Budget
 ) -> Ints:
     """Return a placement, (V,), after groups of units have gone back where this loses nothing.
 
@@ -259,81 +261,83 @@ def _with_many_returned(
     When the budget is spent, a minimum of groups is still tried.
     """
     feasibility, tries = current.problem.feasibility, 0
-    homes = _homes(current, row)
+    homes = _homes(current, devices)
     size = len(homes)
     while size:
         for first in range(0, len(homes), size):
             if tries >= MIN_TRIES and budget.left() == 0:
-                return row
+                return devices
             tries, begun = tries + 1, work_clock.now()
-            target = np.full(feasibility.unit_count, -1, dtype=row.dtype)
-            units, devices = zip(*homes[first : first + size], strict=True)
-            target[list(units)] = devices
+            target = np.full(feasibility.unit_count, -1, dtype=devices.dtype)
+            units, own = zip(*homes[first : first + size], strict=True)
+            target[list(units)] = own
             back = target[feasibility.unit_of]
-            returned = np.where(back >= 0, back, row)
+            returned = np.where(back >= 0, back, devices)
             if feasibility.violation(returned) is None and loses_nothing(returned):
-                row = returned
+                devices = returned
             budget.charge(1, work_clock.now() - begun)
-        homes = _homes(current, row)
+        homes = _homes(current, devices)
         size = min(size // 2, len(homes))
-    return row
+    return devices
 
 
-def _homes(current: Current, row: Ints) -> list[tuple[int, int]]:
+def _homes(current: Current, devices: Ints) -> list[tuple[int, int]]:
     """Return each unit of which an operator has moved, with that operator's current device."""
-    moved = np.flatnonzero(current.left(row[None])[0])
+    moved = np.flatnonzero(current.left(devices[None])[0])
     unit_of = current.problem.feasibility.unit_of
     return sorted({(int(unit_of[v]), int(current.devices[v])) for v in moved})
 
 
-def _returns(current: Current, row: Ints) -> Ints:
+def _returns(current: Current, devices: Ints) -> Ints:
     """Return a placement and those in which one or two units go back to where they were, (K, V).
 
     If few units have moved, any number of them goes back. If many have, only the placement itself
     is returned.
     """
-    unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
+    unit_of, homes = current.problem.feasibility.unit_of, _homes(current, devices)
     # Too many to score; groups of them have been tried before.
-    if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
-        return row[None]
-    rows, most = [row], len(homes) if len(homes) <= FEW_MOVES else 2
+    if len(homes) ** 2 > 2 * min(MAX_CELLS // len(devices), MAX_PAIRS):
+        return devices[None]
+    rows, most = [devices], len(homes) if len(homes) <= FEW_MOVES else 2
     for back in chain(*(combinations(homes, count) for count in range(1, most + 1))):
-        returned = row.copy()
+        returned = devices.copy()
         for unit, device in back:
             returned[unit_of == unit] = device
         rows.append(returned)
     return np.stack(rows)
 
 
-def _whole_devices(current: Current, row: Ints) -> Ints:
+def _whole_devices(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which a device takes over or exchanges another's units."""
-    devices = np.unique(row)
-    if len(devices) * len(current.problem.cluster.devices) * len(row) > MAX_CELLS:
-        return row[None]
-    rows = [row]
-    for a in devices:
+    used = np.unique(devices)
+    if len(used) * len(current.problem.cluster.devices) * len(devices) > MAX_CELLS:
+        return devices[None]
+    rows = [devices]
+    for a in used:
         for b in range(len(current.problem.cluster.devices)):
-            rows.append(np.where(row == a, b, row).astype(row.dtype))
-            rows.append(np.where(row == b, a, rows[-1]).astype(row.dtype))
+            rows.append(np.where(devices == a, b, devices).astype(devices.dtype))
+            rows.append(np.where(devices == b, a, rows[-1]).astype(devices.dtype))
     return np.stack(rows)
 
 
-def _single_moves(current: Current, row: Ints) -> Ints:
+def _single_moves(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which one unit goes elsewhere; none if there are many."""
     feasibility = current.problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
-    if len(units) * len(row) > MAX_CELLS:
-        return row[None]
-    return np.where(feasibility.unit_of == units[:, None], targets[:, None].astype(row.dtype), row)
+    if len(units) * len(devices) > MAX_CELLS:
+        return devices[None]
+    return np.where(
+        feasibility.unit_of == units[:, None], targets[:, None].astype(devices.dtype), devices
+    )
 
 
-def _double_moves(current: Current, row: Ints) -> Ints:
+def _double_moves(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which two units go elsewhere; none if there are many."""
     feasibility = current.problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
-    if len(units) ** 2 * len(row) > 2 * MAX_CELLS:
-        return row[None]
+    if len(units) ** 2 * len(devices) > 2 * MAX_CELLS:
+        return devices[None]
     first, second = np.nonzero(units[:, None] < units)
-    moved = np.where(feasibility.unit_of == units[first, None], targets[first, None], row)
+    moved = np.where(feasibility.unit_of == units[first, None], targets[first, None], devices)
     rows = np.where(feasibility.unit_of == units[second, None], targets[second, None], moved)
-    return rows.astype(row.dtype)
+    return rows.astype(devices.dtype)

@@ -121,11 +121,11 @@ class PolicyGradient(Algorithm[S]):
         count = weight.sum(dim=1).clamp(min=1.0)
         return -(advantage * log_probability * weight).sum(dim=1) / count
 
-    def store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
+    def store(self, number: int, one: Encoded, devices: Ints) -> tuple[Ints, Floats]:
         """Store placements of a problem, (S, V); return them as named, and their rewards."""
-        if not len(placed):
-            return placed, np.zeros(0)
-        named = np.stack([self.policy.canonical(one, row, 0) for row in placed])
+        if not len(devices):
+            return devices, np.zeros(0)
+        named = np.stack([self.policy.canonical(one, row, 0) for row in devices])
         rewards = self.rewards(number, named)
         self.memory.add(number, rewards, named)
         return named, rewards
