@@ -14,7 +14,7 @@ FORMATS = entry_points.ours(GROUP)
 """The built-in formats: name -> ``module:object``."""
 
 
-def named(text: str) -> Format:
+def format_named(text: str) -> Format:
     """Return the format of a name; no other built-in format is loaded.
 
     Parameters
@@ -42,7 +42,7 @@ def formats() -> Iterator[Format]:
     yield from map(_built_in, FORMATS)
     for name, point in sorted(plugins.installed(GROUP).items()):
         if name not in FORMATS:
-            with suppress(UsageError):  # `named` says why it cannot be loaded
+            with suppress(UsageError):  # `format_named` says why it cannot be loaded
                 yield _checked(plugins.load_installed(point, NOUN), name)
 
 

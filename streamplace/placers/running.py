@@ -15,7 +15,7 @@ from streamplace.errors import (
 )
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Found, Placer
-from streamplace.placers.registry import NamedPlacer, ready, taking_start
+from streamplace.placers.registry import NamedPlacer, placer_of, ready, taking_start
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -87,8 +87,7 @@ def run_placer(
 
 def improving(placer: str | Placer) -> BasePlacer | None:
     """Return a placer that begins from a placement which it improves; None if it builds them."""
-    chosen = ready(placer) if isinstance(placer, str) else placer
-    made = chosen.placer if isinstance(chosen, NamedPlacer) else chosen
+    made = placer_of(placer)
     return made if isinstance(made, BasePlacer) and made.begins_from else None
 
 

@@ -23,7 +23,7 @@ from streamplace.placers.budget import Budget
 from streamplace.placers.exact.cp_sat import Proof
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import names_for, ready_placer
+from streamplace.placers.registry import names_for, placer_of
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
@@ -163,7 +163,7 @@ def test_no_placer_exceeds_the_optimum_or_breaks_a_rule(kind: str, model: Model)
         assert best <= bound(problem) * SLACK, seed
         for name in QUICK:
             try:
-                found = ready_placer(name)(problem, np.random.default_rng(seed))
+                found = placer_of(name)(problem, np.random.default_rng(seed))
             except PlacementError:  # a baseline that makes a single attempt
                 continue
             assert problem.feasibility.violation(found.devices) is None, (seed, name)

@@ -10,7 +10,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.budget import Budget
 from streamplace.placers.partition.metis import Metis, MetisRecursive
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
@@ -73,7 +73,7 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
     if splits_well(problem):
         with work_clock.loading():
-            placers = (ready_placer(CONTIGUOUS), *placers)
+            placers = (placer_of(CONTIGUOUS), *placers)
     rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
         with suppress(PlacementError):
