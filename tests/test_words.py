@@ -1,11 +1,14 @@
-"""Words avoided in identifiers, because they do not say what a value is."""
+"""Words of identifiers: those avoided, names of functions, and one name for what a type is."""
 
 import ast
 import re
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+from docs.floors import modules
 from tests.support.paths import ROOT
 
 AVOIDED = {"told", "said", "given", "there", "seen", "whom"}
@@ -48,3 +51,105 @@ def test_avoided_words_are_found(tmp_path: Path) -> None:
     assert avoided_in(path) == ["SAID", "as_told", "seen_so_far"]
     path.write_text("from hypothesis import given\n@given(1)\ndef test_whom(): ...\n")
     assert avoided_in(path) == ["test_whom"]
+
+
+NO_PARTICIPLES = re.compile(
+    "ceiling|embed|everything|grouping|mapping|nothing|packing|ring|seed|setting|speed|warning"
+)
+IRREGULAR = re.compile(
+    "begun|bound|brought|built|caught|chosen|done|drawn|driven|felt|found|frozen|gone|grown|held|"
+    "hidden|kept|known|laid|led|left|lost|made|meant|met|paid|sent|shown|sold|sought|spent|stuck|"
+    "taken|taught|torn|understood|won|written"
+)
+"""Without those that look like the verb, such as `read` and `split`."""
+PARTICIPLES = ROOT / "tests" / "named_by_a_participle.txt"
+
+
+def is_participle(name: str) -> bool:
+    """Return whether a name is one word, a participle such as `placed` or `_reached`."""
+    word = name.strip("_")
+    looks = word.endswith(("ed", "ing")) or IRREGULAR.fullmatch(word) is not None
+    return looks and "_" not in word and NO_PARTICIPLES.fullmatch(word) is None
+
+
+def functions_of(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Yield the functions and methods of a module, but no properties: those are adjectives."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            decorators = (ast.unparse(each) for each in node.decorator_list)
+            if not any(each.endswith(("property", ".setter")) for each in decorators):
+                yield node
+
+
+@cache
+def trees() -> list[ast.Module]:
+    """Return the code of all modules of the package."""
+    return [ast.parse(path.read_text()) for path in modules().values()]
+
+
+def test_functions_named_by_a_participle_only_become_fewer() -> None:
+    """What `placed` does cannot be read from its name: a function is named by a verb or a noun."""
+    found = Counter(f.name for tree in trees() for f in functions_of(tree) if is_participle(f.name))
+    lines = [line.split() for line in PARTICIPLES.read_text().splitlines()]
+    listed = {name: int(count) for name, count in lines}
+    more = {name: count for name, count in found.items() if count > listed.get(name, 0)}
+    assert more == {}, "name each new function by a verb or a noun"
+    fewer = {name: found[name] for name, count in listed.items() if found[name] < count}
+    assert fewer == {}, f"lower these in {PARTICIPLES.name}"
+    assert found.total() <= 636
+
+
+def test_participles_are_found() -> None:
+    text = "class A:\n @property\n def kept(self): ...\n def placed(self): ...\ndef speed(): ...\n"
+    assert [each.name for each in functions_of(ast.parse(text))] == ["speed", "placed"]
+    names = ["placed", "_reached", "known", "running", "speed", "mapping", "placed_by"]
+    assert [name for name in names if is_participle(name)] == names[:4]
+
+
+NAMES = {
+    "Budget": "budget",
+    "Cluster": "cluster|whole",
+    "Constraints": "constraints|rules|stated",
+    "ControllerSettings": "settings",
+    "Device": "device",
+    "Feasibility": "feasibility",
+    "Flow": "flow",
+    "Found": "found",
+    "LatencyLimit": "limit",
+    "PlacerLimit": "limit",
+    "Rule": "rule",
+    "Rules": "rules",  # constraints as kernels take them
+    "Score": "score",
+}
+"""Type -> names of parameters that have it; docs/glossary.md says what these words mean."""
+TYPES = {
+    "rules": r"Rules|Constraints|Sequence\[Rule\]|Mapping.*",
+    "budget": r"Budget|float",  # in kernels of the engine, the seconds of a core
+    "feasibility": "Feasibility",
+}
+"""Name of a parameter -> its types: such a name stands for nothing else."""
+ARRAYS = ("at", "placed", "row")
+"""What an array of devices, (V,), is not called, but `devices`; several of them are `rows`."""
+
+
+def misnamed(tree: ast.AST) -> Iterator[str]:
+    """Yield the parameters of a module whose name does not fit their type."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg) and node.annotation is not None:
+            kind = ast.unparse(node.annotation).strip("'").removesuffix(" | None")
+            allowed, types = NAMES.get(kind, ".*"), TYPES.get(node.arg, ".*")
+            is_array = kind == "Ints" and node.arg in ARRAYS
+            if is_array or not (re.fullmatch(allowed, node.arg) and re.fullmatch(types, kind)):
+                yield f"{node.arg}: {kind}"
+
+
+def test_one_concept_has_one_name_and_one_name_one_concept() -> None:
+    kernels = {"at: Ints", "row: Ints"}  # renamed, they would be compiled anew
+    assert {each for tree in trees() for each in misnamed(tree)} <= kernels
+
+
+def test_misnamed_parameters_are_found() -> None:
+    text = (
+        "def f(clock: Budget, rules: 'Feasibility', row: Ints | None, budget: Budget | None): ..."
+    )
+    assert [*misnamed(ast.parse(text))] == ["clock: Budget", "rules: Feasibility", "row: Ints"]

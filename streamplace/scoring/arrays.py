@@ -85,19 +85,19 @@ def check_sinks(flow: Flow) -> None:
         raise GraphError("streams: no tuple ever reaches a sink")
 
 
-def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
+def make_instance(flow: Flow, cluster: Cluster, feasibility: Feasibility) -> Instance:
     """Return the units of a problem for local search; loads are relative to the lower bound."""
-    masks, row_of = rules.unit_masks
+    masks, row_of = feasibility.unit_masks
     return instance(
         flow,
-        rules.unit_of,
+        feasibility.unit_of,
         lowest_utilisation(flow),
         masks,
         row_of,
-        rules.needs,
-        rules.room,
-        rules.excluding,
-        rules.separating,
+        feasibility.needs,
+        feasibility.room,
+        feasibility.excluding,
+        feasibility.separating,
         np.array(cluster.group_of),
     )
 

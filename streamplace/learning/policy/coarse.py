@@ -101,14 +101,14 @@ def _in_order(problem: Problem, grouping: Grouping) -> Ints:
     return number[grouping.group_of]
 
 
-def _streams(arrays: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
+def _streams(flow: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
     """Return the ends of streams between groups, (Q, 2), their tuples/s and their bit/s, (Q,)."""
-    ends = np.sort(np.stack([group[arrays.source], group[arrays.target]], axis=1), axis=1)
-    kept = (ends[:, 0] != ends[:, 1]) & (arrays.stream_tuples > 0.0)
+    ends = np.sort(np.stack([group[flow.source], group[flow.target]], axis=1), axis=1)
+    kept = (ends[:, 0] != ends[:, 1]) & (flow.stream_tuples > 0.0)
     pairs, which = np.unique(ends[kept], axis=0, return_inverse=True)
     sums = np.zeros((2, len(pairs)))
-    np.add.at(sums[0], which.ravel(), arrays.stream_tuples[kept])
-    np.add.at(sums[1], which.ravel(), arrays.stream_bits[kept])
+    np.add.at(sums[0], which.ravel(), flow.stream_tuples[kept])
+    np.add.at(sums[1], which.ravel(), flow.stream_bits[kept])
     return pairs.astype(np.int32), sums[0], sums[1]
 
 

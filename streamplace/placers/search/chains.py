@@ -96,7 +96,7 @@ def best_of_chains(
     rows: list[Ints],
     budget: Budget,
     wanted: float | None = None,
-    **rules: Any,
+    **limits: Any,
 ) -> Placement:
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound is reached.
 
@@ -108,13 +108,13 @@ def best_of_chains(
     ----------
     wanted
         Relative throughput at which to stop; None: the bound.
-    rules
+    limits
         Fields of `streamplace.sim.search.Instance` that limit moves: `current_device`,
         `migration_cost` and
         `migration_budget`.
     """
     scored = throughput_evaluator(problem)
-    climbs = scored.climbs and not rules
+    climbs = scored.climbs and not limits
     chain_budget = budget.share(ANNEALED) if climbs else budget
     annealers = [Annealer(case, rng) for case in scored.cases]
     units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
@@ -132,7 +132,7 @@ def best_of_chains(
         begun = work_clock.now()
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
-        chain = annealer.chain(annealer.instance._replace(**rules), start, plan, wanted)
+        chain = annealer.chain(annealer.instance._replace(**limits), start, plan, wanted)
         chain_budget.charge(chain.changes, work_clock.now() - begun)
         candidates.append(chain.on[problem.feasibility.unit_of])
         waited += plan.steps
