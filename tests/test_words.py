@@ -72,24 +72,31 @@ def is_participle(name: str) -> bool:
     return looks and "_" not in word and NO_PARTICIPLES.fullmatch(word) is None
 
 
-def functions_of(tree: ast.AST) -> Iterator[ast.FunctionDef]:
-    """Yield the functions and methods of a module, but no properties: those are adjectives."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            decorators = (ast.unparse(each) for each in node.decorator_list)
-            if not any(each.endswith(("property", ".setter")) for each in decorators):
-                yield node
+def functions_of(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """Yield the functions and methods of a module; statements alone are looked at."""
+    for name in ("body", "orelse", "handlers", "finalbody"):
+        for each in getattr(node, name, ()):
+            if isinstance(each, ast.FunctionDef):
+                yield each
+            yield from functions_of(each)
+
+
+def is_property(function: ast.FunctionDef) -> bool:
+    """Return whether a function is a property, whose name may be an adjective."""
+    decorators = (ast.unparse(each) for each in function.decorator_list)
+    return any(each.endswith(("property", ".setter")) for each in decorators)
 
 
 @cache
-def trees() -> list[ast.Module]:
-    """Return the code of all modules of the package."""
-    return [ast.parse(path.read_text()) for path in modules().values()]
+def functions() -> list[ast.FunctionDef]:
+    """Return the functions and methods of the package."""
+    texts = (path.read_text() for path in modules().values())
+    return [each for text in texts for each in functions_of(ast.parse(text))]
 
 
 def test_functions_named_by_a_participle_only_become_fewer() -> None:
     """What `placed` does cannot be read from its name: a function is named by a verb or a noun."""
-    found = Counter(f.name for tree in trees() for f in functions_of(tree) if is_participle(f.name))
+    found = Counter(f.name for f in functions() if is_participle(f.name) and not is_property(f))
     lines = [line.split() for line in PARTICIPLES.read_text().splitlines()]
     listed = {name: int(count) for name, count in lines}
     more = {name: count for name, count in found.items() if count > listed.get(name, 0)}
@@ -101,7 +108,8 @@ def test_functions_named_by_a_participle_only_become_fewer() -> None:
 
 def test_participles_are_found() -> None:
     text = "class A:\n @property\n def kept(self): ...\n def placed(self): ...\ndef speed(): ...\n"
-    assert [each.name for each in functions_of(ast.parse(text))] == ["speed", "placed"]
+    found = [*functions_of(ast.parse(text))]
+    assert [each.name for each in found if not is_property(each)] == ["placed", "speed"]
     names = ["placed", "_reached", "known", "running", "speed", "mapping", "placed_by"]
     assert [name for name in names if is_participle(name)] == names[:4]
 
@@ -132,24 +140,26 @@ ARRAYS = ("at", "placed", "row")
 """What an array of devices, (V,), is not called, but `devices`; several of them are `rows`."""
 
 
-def misnamed(tree: ast.AST) -> Iterator[str]:
-    """Yield the parameters of a module whose name does not fit their type."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.arg) and node.annotation is not None:
-            kind = ast.unparse(node.annotation).strip("'").removesuffix(" | None")
-            allowed, types = NAMES.get(kind, ".*"), TYPES.get(node.arg, ".*")
-            is_array = kind == "Ints" and node.arg in ARRAYS
-            if is_array or not (re.fullmatch(allowed, node.arg) and re.fullmatch(types, kind)):
-                yield f"{node.arg}: {kind}"
+def misnamed(function: ast.FunctionDef) -> Iterator[str]:
+    """Yield the parameters of a function whose name does not fit their type."""
+    arguments = function.args
+    for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+        if each.annotation is not None:
+            kind = ast.unparse(each.annotation).strip("'").removesuffix(" | None")
+            allowed, types = NAMES.get(kind, ".*"), TYPES.get(each.arg, ".*")
+            is_array = kind == "Ints" and each.arg in ARRAYS
+            if is_array or not (re.fullmatch(allowed, each.arg) and re.fullmatch(types, kind)):
+                yield f"{each.arg}: {kind}"
 
 
 def test_one_concept_has_one_name_and_one_name_one_concept() -> None:
     kernels = {"at: Ints", "row: Ints"}  # renamed, they would be compiled anew
-    assert {each for tree in trees() for each in misnamed(tree)} <= kernels
+    assert {each for function in functions() for each in misnamed(function)} <= kernels
 
 
 def test_misnamed_parameters_are_found() -> None:
     text = (
         "def f(clock: Budget, rules: 'Feasibility', row: Ints | None, budget: Budget | None): ..."
     )
-    assert [*misnamed(ast.parse(text))] == ["clock: Budget", "rules: Feasibility", "row: Ints"]
+    [function] = functions_of(ast.parse(text))
+    assert [*misnamed(function)] == ["clock: Budget", "rules: Feasibility", "row: Ints"]
