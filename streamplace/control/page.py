@@ -23,7 +23,7 @@ from streamplace.control.decisions import (
 )
 from streamplace.control.settings import ControllerSettings
 from streamplace.files.writing import write_text
-from streamplace.pictures.style import COLOURS, GREY, drawn, legend_below, line, save
+from streamplace.pictures.style import COLOURS, GREY, legend_below, line, save, styled_figure
 
 SIZE = (4.6, 2.9)  # width and height of a plot in inches, narrow enough for a telephone
 DAY_S = 86_400.0
@@ -102,7 +102,7 @@ def panels(points: Sequence[Point], settings: ControllerSettings) -> list[str]:
 
 
 def _panel(points: Sequence[Point], draw: Callable[[Axes], None]) -> str:
-    with drawn(SIZE) as figure:
+    with styled_figure(SIZE) as figure:
         axes = figure.subplots()
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.10g}"))
         draw(axes)

@@ -19,7 +19,7 @@ from typing import Any
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution.calls import LOOK_S, ClusterMember, Connected, in_mb, peak_bytes
 from streamplace.execution.progress import note
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
@@ -83,7 +83,7 @@ LOCAL = Backend()
 
 
 @contextmanager
-def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
+def cluster_of_jobs(backend: Backend, jobs: int) -> Iterator[Connected]:
     """Connect to a cluster, or start one with `jobs` processes and stop it after the block.
 
     Raises
@@ -268,7 +268,7 @@ def _installed(extra: str, name: str) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        raise UsageError(missing(f"--backend {extra}", name, extra)) from None
+        raise UsageError(missing_message(f"--backend {extra}", name, extra)) from None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from joblib.externals.loky.backend import resource_tracker as of_joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
-from streamplace.execution.backends import LOCAL, Backend, connected, shipping
+from streamplace.execution.backends import LOCAL, Backend, cluster_of_jobs, shipping
 from streamplace.execution.calls import MAX_LOST, Repeatable, in_mb, results_of
 from streamplace.execution.progress import note
 
@@ -271,7 +271,7 @@ def _on_cluster(
     *,
     in_order: bool,
 ) -> Generator[Result, None, None]:
-    with connected(backend, jobs or cpu_count()) as cluster, shipping(backend):
+    with cluster_of_jobs(backend, jobs or cpu_count()) as cluster, shipping(backend):
         peak = yield from results_of(
             function, items, cluster, jobs=jobs, items_per_call=items_per_call, in_order=in_order
         )

@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from streamplace.latency.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.latency.sampled import CostDraws, carried_share, draws_within, utilisation_at
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
@@ -77,7 +77,7 @@ class Compared:
         Among equals, it is the one that sustains the highest rate with the probability asked for.
         The initial placement wins unless another one is better beyond chance.
         """
-        shares = carried(self.utilisation)
+        shares = carried_share(self.utilisation)
         order = np.lexsort((utilisation_at(self.utilisation, confidence), -shares))
         best = int(order[0])
         if shares[best] > 0.0 and _equal_by_chance(self.utilisation[[0, best]]):
@@ -177,7 +177,7 @@ def _annealed(
     for chain in range(CHAINS):
         if budget.seconds_left() <= 0:
             break
-        shares = carried(utilisation)
+        shares = carried_share(utilisation)
         levels = utilisation_at(utilisation, confidence)
         order = np.lexsort((levels, -shares))
         # Everything is carried in every draw.
@@ -234,7 +234,7 @@ def _equal_by_chance(utilisation: Floats) -> bool:
 
     The draws are the same for both, so only those in which they differ count (McNemar's test).
     """
-    first, second = (carried(each[:, None]) for each in utilisation)
+    first, second = (carried_share(each[:, None]) for each in utilisation)
     gained = float(np.sum(second > first))
     lost = float(np.sum(first > second))
     return gained - lost <= SURE * sqrt(gained + lost)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.latency.tuples import deployed
+from streamplace.latency.tuples import deployment_of
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_sinks
@@ -18,7 +18,7 @@ STEPS = 100  # of a bisection
 ROUNDING = 1e-9  # relative error of utilisations
 
 
-def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
+def proof_of_none(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     """Return the answer that provably no placement keeps a limit; None without a proof.
 
     Raises
@@ -32,7 +32,7 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     """
     only_throughput(problem.objective, "a limit on latency supports only throughput")
     target = problem.target_utilisation
-    deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
+    deployment_of(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     check_sinks(compiled(problem).flow)
     least_used = compiled(problem).least_utilisation(links_count=True)
     # with the whole capacity in use, queues grow without limit

@@ -77,7 +77,7 @@ def draws_within(problem: Problem, uncertainty: Uncertainty, most: int) -> int:
     return max(FEWEST, min(limits))
 
 
-def carried(utilisation: Floats) -> Floats:
+def carried_share(utilisation: Floats) -> Floats:
     """Return the share of draws in which everything offered is carried, (K,) for (K, S)."""
     shares: Floats = np.mean(utilisation <= ROUNDING, axis=-1)
     return shares

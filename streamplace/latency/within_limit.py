@@ -11,8 +11,8 @@ import numpy as np
 from streamplace.display.text import duration, number, rounded_up
 from streamplace.errors import Fault, InfeasibleError, PlacementError, StreamplaceError
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.latency.proof import ROUNDING, disproved, least_latency, without_headroom
-from streamplace.latency.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
+from streamplace.latency.proof import ROUNDING, least_latency, proof_of_none, without_headroom
+from streamplace.latency.tuples import MOST_TUPLES, busiest, deployment_of, estimate, run_tuples
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
 from streamplace.placers.goal import Goal, time_limit_of
@@ -76,7 +76,7 @@ class LatencyGoal(Goal):
         Raises
         ------
         UsageError, ProblemError
-            See `disproved`.
+            See `proof_of_none`.
         InfeasibleError
             If provably no placement keeps the limit.
         """
@@ -134,9 +134,9 @@ def refuse_disproved(
     InfeasibleError
         If the limit is disproved.
     UsageError, ProblemError
-        See `disproved`.
+        See `proof_of_none`.
     """
-    proof = disproved(problem, limit)
+    proof = proof_of_none(problem, limit)
     if proof is None or (proof.least_s is None and not overloads):
         return
     kept = ""
@@ -216,9 +216,9 @@ def within_limit(
     Raises
     ------
     UsageError, ProblemError
-        See `disproved`.
+        See `proof_of_none`.
     """
-    proof = disproved(problem, limit)
+    proof = proof_of_none(problem, limit)
     if proof is not None:
         return start, proof
     whole, target = without_headroom(problem), problem.target_utilisation
@@ -300,7 +300,7 @@ def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimi
     """
     if not limit.holds(value):
         return False
-    fullest = busiest(problem, deployed(problem, one.devices)).utilisation
+    fullest = busiest(problem, deployment_of(problem, one.devices)).utilisation
     return fullest <= NEARLY_FULL or limit.holds(one.value)
 
 
@@ -310,7 +310,7 @@ def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) 
     It is inf if too few tuples reach sinks.
     """
     placement = Placement(problem, one.devices)
-    seconds = _simulated_seconds(expected_tuples(deployed(problem, one.devices), 1.0), limit)
+    seconds = _simulated_seconds(expected_tuples(deployment_of(problem, one.devices), 1.0), limit)
     settings = Settings(
         duration_s=seconds,
         tick_s=None,
@@ -338,7 +338,7 @@ def _lowest(problem: Problem, limit: LatencyLimit, seed: int) -> Screened | None
 
 def _simulated_bounded(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
     """Return what `_simulated` does; inf if bursts need more than twice the tuples."""
-    rate = expected_tuples(deployed(problem, one.devices), 1.0)
+    rate = expected_tuples(deployment_of(problem, one.devices), 1.0)
     too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
     return inf if too_many else _simulated(without_headroom(problem), one, limit, seed)
 
@@ -366,7 +366,7 @@ def screened(
     found = estimate(problem, devices, Arrivals(limit.arrivals), exponential=limit.exponential)
     if found.is_finite and target_utilisation == 1.0:
         return Screened(False, found.value(limit.quantity), devices)
-    used = busiest(problem, deployed(problem, devices)).utilisation
+    used = busiest(problem, deployment_of(problem, devices)).utilisation
     if found.is_finite and used <= target_utilisation * (1.0 + ROUNDING):
         return Screened(False, found.value(limit.quantity), devices)
     return Screened(True, used, devices)

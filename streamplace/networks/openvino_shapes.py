@@ -104,7 +104,9 @@ def _product(inputs: Sequence[Known], _: Template, attributes: Mapping[str, str]
     return [(*_common([left[:-2], right[:-2]]), rows, columns)]
 
 
-def _joined(shapes: Sequence[Known], _: Template, attributes: Mapping[str, str]) -> list[Known]:
+def _concatenation(
+    shapes: Sequence[Known], _: Template, attributes: Mapping[str, str]
+) -> list[Known]:
     first, axis = shapes[0], int(attributes["axis"])
     if not -len(first) <= axis < len(first) or len({*map(len, shapes)}) > 1:
         return []
@@ -192,7 +194,7 @@ POSSIBLE: dict[str, PossibleShapes] = {
     **_table("DepthToSpace Reshape ShuffleChannels SpaceToDepth Squeeze Unsqueeze", _with_count),
     "Transpose": _transposed,
     "MatMul": _product,
-    "Concat": _joined,
+    "Concat": _concatenation,
     "Gather": _gathered,
     "ScaledDotProductAttention": _attended,
     **_table("Split VariadicSplit", _cut),

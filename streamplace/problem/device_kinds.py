@@ -74,7 +74,7 @@ def with_origins(kinds: Iterable[str]) -> set[str]:
     return present
 
 
-def misplaced(graph: StreamGraph, cluster: Cluster, devices: Ints) -> str | None:
+def why_impossible(graph: StreamGraph, cluster: Cluster, devices: Ints) -> str | None:
     """Return which operator is on a device that cannot run it, and why; None if there is none.
 
     Parameters

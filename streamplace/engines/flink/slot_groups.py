@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from streamplace.engines.flink.groups import Group, Groups, Slot, groups_of
 from streamplace.formats.format import Format
-from streamplace.formats.instances import on_one_line, shown
+from streamplace.formats.instances import ascii_names, on_one_line
 from streamplace.formats.losses import resources
 from streamplace.problem.placement import Placement
 
@@ -132,7 +132,8 @@ def _instances(placement: Placement) -> str:
     names = [name for group in split for name in group.operators]
     if not names:
         return ""
-    return f"Flink chooses which instances of {shown(names)} run on which device; counts are kept"
+    some = ascii_names(names)
+    return f"Flink chooses which instances of {some} run on which device; counts are kept"
 
 
 def _slots(placement: Placement) -> str:
@@ -140,7 +141,7 @@ def _slots(placement: Placement) -> str:
     several = [g.name for g in groups.groups if g.slot is None and max(g.slots.values()) > 1]
     if not several:
         return ""
-    return f"Flink chooses the TaskManagers of the slots of {shown(several)}"
+    return f"Flink chooses the TaskManagers of the slots of {ascii_names(several)}"
 
 
 def _memory(placement: Placement) -> str:

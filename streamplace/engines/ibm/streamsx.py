@@ -35,7 +35,7 @@ from streamplace.formats.logical_builder import (
 )
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.groups import connected
+from streamplace.util.groups import connected_groups
 
 Width = Parallelism | dict[str, Any] | None
 """Number of channels of a parallel region; an object if it is set at submission."""
@@ -133,7 +133,7 @@ def read(text: str, where: str) -> LogicalGraph:
         enclosing = regions(feeds, widths, ends)
         counts = {o.name: channels(enclosing.get(o.name, ()), widths) for o in operators}
         links = _links(ports, enclosing, widths, where)
-        together = connected([*_tagged(operators), *low_latency_groups(feeds, kinds)])
+        together = connected_groups([*_tagged(operators), *low_latency_groups(feeds, kinds)])
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
     tags = {

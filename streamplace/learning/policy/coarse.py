@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Annealer, levels_of, refined_below
-from streamplace.placers.search.annealing import refined as short_chain
+from streamplace.placers.search.annealing import refine as short_chain
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph

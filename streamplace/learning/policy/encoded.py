@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.sim.closed_form.bottleneck import lowest_utilisation
@@ -135,7 +135,7 @@ class EncodedGraph:
         order_index
             The row of `orders` in which the operators are visited; see `problem.symmetry`.
         """
-        return relabelled(placement, self.kind, self.orders[order_index])
+        return relabel(placement, self.kind, self.orders[order_index])
 
 
 G = TypeVar("G", bound=EncodedGraph)

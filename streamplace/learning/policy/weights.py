@@ -54,7 +54,7 @@ def pack_policy(
         if not torch.isfinite(x).all():
             bits = " in 16 bits" if half else ""
             raise TrainingError(f"parameter {name} is not finite{bits}; nothing is written")
-    return packed(weights, metadata)
+    return pack_tensors(weights, metadata)
 
 
 def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
@@ -133,7 +133,7 @@ def parameter_hash(policy: nn.Module) -> str:
     return hash_of_tensors({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})
 
 
-def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+def pack_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """Return tensors and metadata as a safetensors file that carries their hash.
 
     The same tensors and metadata give the same bytes.
@@ -153,8 +153,8 @@ def _sorted(data: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + data[end:]
 
 
-def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and metadata of a file written by `packed`.
+def unpack_tensors(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and metadata of a file written by `pack_tensors`.
 
     Raises
     ------

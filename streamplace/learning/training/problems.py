@@ -40,7 +40,7 @@ FALLBACK = "round-robin"
 """The placer of starts where a stage names none: it repairs what violates a constraint."""
 
 
-def repaired(problem: Problem, rows: Rows, devices: Ints) -> tuple[Rows, Ints]:
+def repair_rows(problem: Problem, rows: Rows, devices: Ints) -> tuple[Rows, Ints]:
     """Repair some rows of placements, (S, V), in the same way as placers do.
 
     Returns

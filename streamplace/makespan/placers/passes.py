@@ -32,7 +32,7 @@ def shortest(scored: MakespanEvaluator, rows: Ints) -> int:
     return int(scored.makespans(rows).argmin())
 
 
-def repaired(problem: Problem, draft: Ints) -> Placement:
+def feasible_draft(problem: Problem, draft: Ints) -> Placement:
     """Return a draft, (V,), with the fastest allowed device where it has none, and feasible."""
     devices = draft.copy()
     feasibility = problem.feasibility

@@ -21,7 +21,7 @@ from streamplace.networks.onnx.runtime import (
 from streamplace.networks.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -95,7 +95,7 @@ def _onnx() -> Any:
     try:
         import onnx.inliner  # noqa: PLC0415 - an extra
     except ImportError:
-        raise UsageError(missing("--from onnx", "onnx", "onnx")) from None
+        raise UsageError(missing_message("--from onnx", "onnx", "onnx")) from None
     return onnx
 
 

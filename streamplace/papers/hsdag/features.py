@@ -317,7 +317,7 @@ class Offer:
         return of_groups[self.group_of[self.one.grouping.group_of]].astype(np.int32)
 
 
-def drawn(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws]:
+def random_numbers(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws]:
     """Return the random numbers of a step, for the offers of S samples of each problem."""
     greedy = sampler.greedy or sampler.generator is None
     made = []
@@ -332,7 +332,7 @@ def drawn(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws
     return made
 
 
-def padded(values: np.ndarray, devices: int) -> np.ndarray:
+def pad_devices(values: np.ndarray, devices: int) -> np.ndarray:
     """Return values of groups and devices, (G, D, …), with zeros for further devices."""
     if values.shape[1] in (0, devices):
         return values

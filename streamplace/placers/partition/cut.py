@@ -178,7 +178,7 @@ def _stdout_silenced() -> Iterator[None]:
             os.close(kept)
 
 
-def weighted(quotient: Quotient) -> WeightedGraph:
+def published_weights(quotient: Quotient) -> WeightedGraph:
     """Return a quotient graph with the published weights, rounded to integers."""
     return WeightedGraph(
         quotient.source,

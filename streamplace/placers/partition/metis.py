@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.partition.cut import WeightedGraph, cut, weighted
+from streamplace.placers.partition.cut import WeightedGraph, cut, published_weights
 from streamplace.placers.partition.partitioner import Partitioner
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
@@ -72,7 +72,7 @@ def _units(problem: Problem, unit: float) -> tuple[Grouping, WeightedGraph]:
     arrays, rate = flow(problem), rate_of_flow(problem)
     units = Grouping(problem.graph, problem.feasibility.unit_of)
     quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
-    return units, weighted(replace(quotient, load=quotient.load * unit))
+    return units, published_weights(replace(quotient, load=quotient.load * unit))
 
 
 _UNITS = {"instructions": units_by_instructions, "utilisation": units_by_utilisation}

@@ -215,7 +215,7 @@ def _labelled(instance: Instance, labels: Ints) -> Instance:
     return instance._replace(row_of=np.unique(both, return_inverse=True)[1].astype(np.int32))
 
 
-def refined(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:
+def refine(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:
     """Return the result of a short chain at a low temperature.
 
     Parameters
@@ -243,5 +243,5 @@ def refined_below(
     for instance, group in zip(
         levels.instances[:level][::-1], levels.groups[:level][::-1], strict=True
     ):
-        chain = refined(annealer, instance, chain.on[group], changes)
+        chain = refine(annealer, instance, chain.on[group], changes)
     return chain

@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
-from streamplace.placers.partition.cut import cut, weighted
+from streamplace.placers.partition.cut import cut, published_weights
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
@@ -16,7 +16,7 @@ from streamplace.placers.search.annealing import (
     ChainResult,
     levels_of,
     moved_to_allowed,
-    refined,
+    refine,
     refined_below,
 )
 from streamplace.problem.grouping import Quotient
@@ -83,7 +83,7 @@ class Multilevel(BasePlacer):
         # Moves keep to constraints, but METIS's parts, from which they began, need not.
         if feasibility.violation(row) is not None:
             repaired = feasible(problem, row).devices[feasibility.first_of]
-            row = refined(annealer, annealer.instance, repaired, self.changes).on[
+            row = refine(annealer, annealer.instance, repaired, self.changes).on[
                 feasibility.unit_of
             ]
         return Placement(problem, row)
@@ -96,7 +96,7 @@ class Multilevel(BasePlacer):
         coarsest = levels.instances[-1]
         plan = self._coarse_plan(levels.instances[0], coarsest, hot)
         if inside is None:
-            chain = _placed(problem, annealer, coarsest, plan)
+            chain = _search_from_parts(problem, annealer, coarsest, plan)
         else:
             chain = annealer.chain(coarsest, levels.up(inside), plan)
         return refined_below(annealer, levels, len(levels.groups), chain, self.changes)
@@ -107,11 +107,11 @@ class Multilevel(BasePlacer):
         return Schedule(changes, hot, COARSE_COLD, *NEARBY)
 
 
-def _placed(
+def _search_from_parts(
     problem: Problem, annealer: Annealer, instance: Instance, plan: Schedule
 ) -> ChainResult:
     """Return the best of several chains from METIS's parts."""
-    graph = weighted(_quotient(instance))
+    graph = published_weights(_quotient(instance))
     parts = min(parts_for(problem, None), len(instance.work))
     chains: list[ChainResult] = []
     for number in range(CHAINS):

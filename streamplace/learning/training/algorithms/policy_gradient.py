@@ -12,7 +12,7 @@ from torch import Tensor
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.training.algorithms.base import Algorithm, S
-from streamplace.learning.training.problems import Rows, repaired
+from streamplace.learning.training.problems import Rows, repair_rows
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
@@ -71,7 +71,7 @@ class PolicyGradient(Algorithm[S]):
         tuple
             (R,) the rows, and (R, V) their repaired placements.
         """
-        return repaired(one.problem, rows, placements[:, : one.size])
+        return repair_rows(one.problem, rows, placements[:, : one.size])
 
     def forced(
         self, batch: Batch, samples: int, added: Sequence[Mapping[int, Ints]]
