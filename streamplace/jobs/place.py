@@ -13,8 +13,8 @@ from streamplace.jobs.result import JobsResult, outcomes
 from streamplace.jobs.search import (
     FEW_PLACEMENTS,
     Improvement,
+    are_feasible,
     best_of_all,
-    feasible_rows,
     is_better,
     is_small,
 )
@@ -89,7 +89,7 @@ def _by_priority(
         present[members] = True
         shares = joint.allocation(devices, present).shares
     feasibility = joint.union.feasibility
-    return devices if feasible_rows(joint.union, devices[None, feasibility.first_of])[0] else None
+    return devices if are_feasible(joint.union, devices[None, feasibility.first_of])[0] else None
 
 
 def union_at(

@@ -35,7 +35,7 @@ def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Iterat
         some = moves[begin : begin + CHUNK]
         rows = np.repeat(on[None, :], len(some), axis=0)
         rows[np.arange(len(some)), unit[some]] = device[some]
-        kept = rows[feasible_rows(problem, rows)]
+        kept = rows[are_feasible(problem, rows)]
         if len(kept):
             yield kept
 
@@ -65,11 +65,11 @@ def double_moves(
     rows[np.arange(count), first] = np.where(together, target, on[second])
     rows[np.arange(count), second] = np.where(together, target, on[first])
     rows = rows[(rows != on).any(axis=1)]
-    rows = rows[feasible_rows(problem, rows)]
+    rows = rows[are_feasible(problem, rows)]
     yield from (rows[begin : begin + CHUNK] for begin in range(0, len(rows), CHUNK))
 
 
-def feasible_rows(problem: Problem, rows: Ints) -> Bools:
+def are_feasible(problem: Problem, rows: Ints) -> Bools:
     """Return whether each placement of units, (K, U), is feasible, (K,)."""
     feasibility, (count, units) = problem.feasibility, rows.shape
     obeys: Bools = np.logical_and.reduce(feasibility.allowed[np.arange(units), rows], axis=1)
@@ -197,7 +197,7 @@ def best_of_all(joint: JointProblem) -> Ints | None:
         rows = np.stack(
             [c[d] for c, d in zip(choices, digits, strict=True)], axis=1, dtype=np.int32
         )
-        rows = rows[feasible_rows(joint.union, rows)]
+        rows = rows[are_feasible(joint.union, rows)]
         if not len(rows):
             continue
         worths = joint.worth(rows[:, feasibility.unit_of])

@@ -118,7 +118,7 @@ def hash_of(tensors: Mapping[str, StoredTensor], metadata: Mapping[str, str]) ->
     return hasher.hexdigest()
 
 
-def json_value(text: str) -> Any:
+def entry_value(text: str) -> Any:
     """Return the value of a metadata entry that contains JSON.
 
     Raises
@@ -202,9 +202,9 @@ def read_weights(path: str | Path) -> WeightsFile:
         hint = "; it is a checkpoint, use policy.safetensors of the same run" * is_checkpoint
         raise CheckpointError(Fault(f"not a policy file of version {VERSION}{hint}", str(path)))
     try:
-        sizes = json_value(metadata["sizes"])
+        sizes = entry_value(metadata["sizes"])
         section = policy_section({"kind": metadata["kind"], "sizes": sizes})
-        card = json_value(metadata["card"])
+        card = entry_value(metadata["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
     except KeyError as error:
@@ -230,12 +230,12 @@ def summary(path: str | Path) -> dict[str, Any]:
             "weights": weights,
         }
         if "card" in metadata:
-            sizes = json_value(metadata["sizes"])
-            facts |= {"network": metadata["kind"], "sizes": sizes} | json_value(metadata["card"])
+            sizes = entry_value(metadata["sizes"])
+            facts |= {"network": metadata["kind"], "sizes": sizes} | entry_value(metadata["card"])
         else:
-            run = json_value(metadata["run"])
+            run = entry_value(metadata["run"])
             facts |= (
-                json_value(metadata["position"]) | {"problems": run["problems"]} | run["config"]
+                entry_value(metadata["position"]) | {"problems": run["problems"]} | run["config"]
             )
     except KeyError as error:
         raise CheckpointError(Fault(f"missing field {error}", str(path))) from None

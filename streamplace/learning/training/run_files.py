@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from streamplace.errors import CheckpointError, FormatError, TrainingError
 from streamplace.files.training_logs import LOG
 from streamplace.files.writing import atomic, write_text
-from streamplace.learning.policy.tensor_files import json_value, read
+from streamplace.learning.policy.tensor_files import entry_value, read
 from streamplace.learning.policy.weights import pack_tensors, unpack_tensors
 from streamplace.learning.training.config import TrainConfig, with_own_algorithms, with_stages
 from streamplace.learning.training.elite_buffer import PREFIX as MEMORY
@@ -205,8 +205,8 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         raise CheckpointError(f"{path}: is not a checkpoint of version {VERSION}")
     try:
-        before = present_form(dict(json_value(metadata["run"])))
-        position = _position(json_value(metadata["position"]))
+        before = present_form(dict(entry_value(metadata["run"])))
+        position = _position(entry_value(metadata["position"]))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: invalid run or position: {error}") from None
     if other := _difference(before, run):
