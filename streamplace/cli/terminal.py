@@ -185,11 +185,11 @@ def _cut(column: Row, width: int) -> list[str]:
     """Return names cut to the width of their column; different names stay different."""
     known = list(dict.fromkeys(column))
     short = dict(zip(known, labels(known, width), strict=True))
-    fitting = {name: _fitting(label, width) for name, label in short.items()}
+    fitting = {name: _cut_to_cells(label, width) for name, label in short.items()}
     return [fitting[name] for name in column]
 
 
-def _fitting(label: str, width: int) -> str:
+def _cut_to_cells(label: str, width: int) -> str:
     """Return a label cut to a width in cells; some characters are two cells wide."""
     length, cut = width, label
     while _width(cut) > width and length > 1:

@@ -105,7 +105,7 @@ class History:
         """Take note of a window that cannot be used, which ends the row."""
         if self.last_s is None or observation.at_s > self.last_s:
             self.last_s = observation.at_s
-            self._waiting = _waiting(observation)
+            self._waiting = _tuples_at_end(observation)
         self._begin_row(observation)
 
     def add(self, observation: Observation) -> Load:
@@ -121,7 +121,7 @@ class History:
         self._run, self.state = run, load.state
         self.count += 1
         at_s = self.last_s = observation.at_s
-        self._waiting = _waiting(observation)
+        self._waiting = _tuples_at_end(observation)
         oldest_s = at_s - self._settings.scale_down_after_s
         self._rates.append((at_s, observation.offered_s or 0.0))
         self._rates = [(at, rate) for at, rate in self._rates if at > oldest_s]
@@ -172,7 +172,7 @@ class History:
         return max((observation.offered_s or 0.0) - growth_s, 0.0)
 
 
-def _waiting(observation: Observation) -> tuple[float, float] | None:
+def _tuples_at_end(observation: Observation) -> tuple[float, float] | None:
     """Return when a window ended and how many tuples waited then; None if that is unknown."""
     if observation.waiting is None or not isfinite(observation.waiting):
         return None

@@ -59,14 +59,14 @@ def load_of(observation: Observation, served_s: float | None, settings: Controll
         enough = f", and {sure}, for which one window is enough" if sure else ""
         above = f"{busy}, above {percent(settings.high)}{skew}{enough}"
         return Load(State.OVERLOADED, above, is_sure=bool(sure))
-    if held := _held(observation):
+    if held := _under_backpressure(observation):
         return Load(State.OVERLOADED, f"{busy}{skew}, but {held}")
     offered_s, lag = observation.offered_s or 0.0, _lag(observation)
     if not lag and served_s is not None and offered_s - served_s > GROWING * offered_s:
         if busiest > settings.target:  # otherwise nothing is too slow for what it gets
             what = f"{rate(served_s)} of {rate(offered_s)} are carried, so more and more wait"
             return Load(State.OVERLOADED, f"{busy}{skew}, but {what}")
-        lag = _buffering(observation)
+        lag = _with_growing_buffers(observation)
     if lag:
         return Load(State.LAGGING, f"{lag}; {busy}")
     if busiest < settings.low:
@@ -113,7 +113,7 @@ def noise_s(offered_s: float, share: float, seconds: float) -> float:
     return max(share * offered_s, by_chance_s)
 
 
-def _held(observation: Observation) -> str:
+def _under_backpressure(observation: Observation) -> str:
     """Return which operator is under backpressure most, in words; empty if none is."""
     readings = observation.readings
     held = min(readings, key=lambda each: (-readings[each].backpressured, each))
@@ -154,7 +154,7 @@ def _lag(observation: Observation) -> str:
     )
 
 
-def _buffering(observation: Observation) -> str:
+def _with_growing_buffers(observation: Observation) -> str:
     """Return at which operator more and more tuples wait in buffers, in words; empty if at none."""
     slow = observation.slowest
     if not slow or observation.processed == 1.0:

@@ -166,7 +166,7 @@ def _on_processes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about tasks cancelled by an interruption
         try:
-            yield from _resuming(results_from)
+            yield from _resume_after_loss(results_from)
         except BrokenProcessPool:
             killed = "worker processes were repeatedly killed at the same item"
             advice = f"check that memory suffices for {processes} processes, or lower --jobs"
@@ -245,7 +245,7 @@ def _work_for(parent: int, folder: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _resuming(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Result]:
+def _resume_after_loss(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Result]:
     """Yield all results; when a process is lost, resume from the first missing result."""
     done = losses = 0
     while True:

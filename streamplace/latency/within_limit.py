@@ -230,8 +230,8 @@ def within_limit(
         if (key := one.devices.tobytes()) in simulated:
             continue
         simulated.add(key)
-        value = _simulated(whole, one, limit, seed)
-        confirmed = _confirmed(whole, one, value, limit)
+        value = _simulated_seconds_of(whole, one, limit, seed)
+        confirmed = _is_confirmed(whole, one, value, limit)
         if best is None or confirmed or (value, one.value) < best[:2]:
             best = value, one.value, one
         if confirmed:
@@ -242,7 +242,7 @@ def within_limit(
     kept = np.array_equal(chosen.devices, start.devices)
     found = start if kept else Placement(problem, chosen.devices)
     answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least, target)
-    if _confirmed(whole, chosen, value, limit):
+    if _is_confirmed(whole, chosen, value, limit):
         answer = replace(answer, answer="feasible")
     return found, answer
 
@@ -292,7 +292,7 @@ def _of_auto(problem: Problem, limit: LatencyLimit, seed: int) -> list[Screened]
     return found
 
 
-def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
+def _is_confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
     """Return whether a simulated value makes a limit feasible.
 
     Where something is nearly full, queues grow for longer than a simulation lasts, so that the
@@ -304,7 +304,7 @@ def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimi
     return fullest <= NEARLY_FULL or limit.holds(one.value)
 
 
-def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
+def _simulated_seconds_of(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
     """Return the largest value of the limit's quantity in several simulations, in seconds.
 
     It is inf if too few tuples reach sinks.
@@ -337,10 +337,10 @@ def _lowest(problem: Problem, limit: LatencyLimit, seed: int) -> Screened | None
 
 
 def _simulated_bounded(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
-    """Return what `_simulated` does; inf if bursts need more than twice the tuples."""
+    """Return what `_simulated_seconds_of` does; inf if bursts need more than twice the tuples."""
     rate = expected_tuples(deployment_of(problem, one.devices), 1.0)
     too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
-    return inf if too_many else _simulated(without_headroom(problem), one, limit, seed)
+    return inf if too_many else _simulated_seconds_of(without_headroom(problem), one, limit, seed)
 
 
 def _simulated_seconds(rate: float, limit: LatencyLimit) -> float:
@@ -397,11 +397,11 @@ def of_low_latency(
     flow, units = compiled(problem).flow, problem.feasibility.unit_count
     screens = SCREENS * SIZE // (SIZE + flow.operators + len(flow.source))
     moves = min(screens // len(first), MOVES * units)
-    found = [_annealed(problem, one, limit, rng, moves, of) for one in first]
+    found = [_best_of_annealing(problem, one, limit, rng, moves, of) for one in first]
     return _sorted([*found, *first])
 
 
-def _annealed(
+def _best_of_annealing(
     problem: Problem,
     best: Screened,
     limit: LatencyLimit,
@@ -415,7 +415,7 @@ def _annealed(
         if not best.overloaded and limit.holds(best.value):
             break
         worse = 1.0 + WORSE * left / moves * rng.random()
-        row = _moved(problem, now.devices, rng)
+        row = _random_move(problem, now.devices, rng)
         if (row != now.devices).any() and feasibility.violation(row) is None:
             moved = of(row)
             if (moved.overloaded, moved.value) <= (now.overloaded, now.value * worse):
@@ -424,7 +424,7 @@ def _annealed(
     return best
 
 
-def _moved(problem: Problem, devices: Ints, rng: np.random.Generator) -> Ints:
+def _random_move(problem: Problem, devices: Ints, rng: np.random.Generator) -> Ints:
     """Return a placement, (V,), after a random move, which may be infeasible or none.
 
     A unit goes to a device that is allowed or to that of a neighbour, it changes places with

@@ -121,11 +121,11 @@ def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> Tas
     tuples, on_stream = tuples_of_pass(graph, objective.batch)
     with np.errstate(over="ignore", invalid="ignore"):
         check_no_overflow(graph, tuples, on_stream)
-        # NaN: unknown, and either replaced by a time (see `_measured`) or without effect
+        # NaN: unknown, and either replaced by a time (see `_times_by_kind`) or without effect
         work = np.nan_to_num(graph.instructions) * tuples
         bits = np.nan_to_num(graph.stream_payload_bytes) * 8.0 * on_stream
         check_no_overflow(graph, work, bits)
-    rows, table, kinds = _measured(graph, cluster, tuples)
+    rows, table, kinds = _times_by_kind(graph, cluster, tuples)
     silent = on_stream == 0.0
     if objective.inputs_everywhere:
         is_source = np.bincount(graph.stream_target, minlength=len(tuples)) == 0
@@ -188,7 +188,9 @@ def tuples_of_pass(graph: StreamGraph, batch: int) -> tuple[Floats, Floats]:
         return tuples, tuples[graph.stream_source] * selectivity
 
 
-def _measured(graph: StreamGraph, cluster: Cluster, tuples: Floats) -> tuple[Ints, Floats, Ints]:
+def _times_by_kind(
+    graph: StreamGraph, cluster: Cluster, tuples: Floats
+) -> tuple[Ints, Floats, Ints]:
     """Return the operators' rows in the table of measured times, the table, and devices' kinds.
 
     The parts are `measured_row`, `measured_s` and `kind` of `TaskGraph`.

@@ -149,7 +149,7 @@ def _with_sizes(
         ):
             shape = tensor.shape
             if shape is None and i in inputs:
-                shape = shapes.get(layer.name) or _stated(inputs[i], known)
+                shape = shapes.get(layer.name) or _stated_shape(inputs[i], known)
             elif shape is None:
                 shape = shape_of(layer.type, read, _template(port), data)
                 if shape is None and None not in read:
@@ -181,7 +181,7 @@ def _input(element: Element, name: str) -> Input:
     return Input(name, _template(ports[0]) if is_ranked else None)
 
 
-def _stated(shape: Input, known: Mapping[str, int]) -> Shape:
+def _stated_shape(shape: Input, known: Mapping[str, int]) -> Shape:
     """Return the shape of an input whose open dimensions may be stated."""
     sizes = [
         size if isinstance(size, int) else known.get(shape.dimension(i))

@@ -82,16 +82,16 @@ def _with_count(inputs: Sequence[Known], template: Template, *_: object) -> list
     return [tuple(count // stated if size is None else size for size in template)]
 
 
-def _transposed(inputs: Sequence[Known], *_: object) -> set[Known]:
+def _transpose(inputs: Sequence[Known], *_: object) -> set[Known]:
     return {*permutations(inputs[0])} if len(inputs[0]) <= MAX_AXES else set()
 
 
-def _gathered(inputs: Sequence[Known], *_: object) -> list[Known]:
+def _gather(inputs: Sequence[Known], *_: object) -> list[Known]:
     table, indices = inputs[:2]
     return [table[:i] + indices + table[i + 1 :] for i in range(len(table))]
 
 
-def _attended(inputs: Sequence[Known], *_: object) -> list[Known]:
+def _attention(inputs: Sequence[Known], *_: object) -> list[Known]:
     return [inputs[0][:-1] + inputs[2][-1:]]
 
 
@@ -122,7 +122,7 @@ def _cut(inputs: Sequence[Known], template: Template, *_: object) -> list[Known]
     return [tuple(own if size is None else size for own, size in pairs)]
 
 
-def _reduced(
+def _reduction(
     inputs: Sequence[Known], template: Template, attributes: Mapping[str, str]
 ) -> list[Known]:
     first = inputs[0]
@@ -133,7 +133,7 @@ def _reduced(
     return [tuple(own if size is None else size for own, size in zip(first, template, strict=True))]
 
 
-def _convolved(
+def _convolution(
     inputs: Sequence[Known], template: Template, attributes: Mapping[str, str]
 ) -> list[Known]:
     """Return the shape of a convolution or of pooling; only sizes that are open are computed."""
@@ -192,17 +192,17 @@ POSSIBLE: dict[str, PossibleShapes] = {
         _as_first,
     ),
     **_table("DepthToSpace Reshape ShuffleChannels SpaceToDepth Squeeze Unsqueeze", _with_count),
-    "Transpose": _transposed,
+    "Transpose": _transpose,
     "MatMul": _product,
     "Concat": _concatenation,
-    "Gather": _gathered,
-    "ScaledDotProductAttention": _attended,
+    "Gather": _gather,
+    "ScaledDotProductAttention": _attention,
     **_table("Split VariadicSplit", _cut),
     **_table(
         "ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin "
         "ReduceProd ReduceSum",
-        _reduced,
+        _reduction,
     ),
-    **_table("Convolution BinaryConvolution GroupConvolution MaxPool AvgPool", _convolved),
+    **_table("Convolution BinaryConvolution GroupConvolution MaxPool AvgPool", _convolution),
 }
 """Type -> what returns its possible shapes."""

@@ -247,20 +247,20 @@ def _states(layers: Sequence[Layer]) -> dict[str, dict[int, float]]:
     """Return state -> operator that reads or writes it, in itself or a body -> its known bytes."""
     found: dict[str, dict[int, float]] = {}
     for i, layer in enumerate(layers):
-        for state, size in _accessed(layer):
+        for state, size in _states_accessed(layer):
             sizes = found.setdefault(state, {})
             sizes[i] = max(sizes.get(i, 0.0), size)
     return found
 
 
-def _accessed(layer: Layer) -> Iterator[tuple[str, float]]:
+def _states_accessed(layer: Layer) -> Iterator[tuple[str, float]]:
     """Yield each state that a layer or its bodies read or write, and its known bytes."""
     if layer.variable:
         sizes = [tensor.bytes for tensor in layer.outputs.values()]
         yield layer.variable, max((size for size in sizes if not isnan(size)), default=0.0)
     for body in layer.bodies:
         for inner in body:
-            yield from _accessed(inner)
+            yield from _states_accessed(inner)
 
 
 def _with_memory_of(

@@ -70,7 +70,7 @@ def run_placer(
     is_custom = not (named and named.is_ours)
     before = digest(problem) if is_custom else b""
     started, cpu_started = work_clock.now(), work_clock.cpu_now()
-    with _running(name if named and is_custom else ""), within(name), counting() as counted:
+    with _as_placer_error(name if named and is_custom else ""), within(name), counting() as counted:
         if isinstance(place_it, BasePlacer):
             place_it.check_supports(problem)
             found = place_it.run(problem, rng, start)
@@ -110,7 +110,7 @@ def check_start(placer: str | Placer, start: Placement | None) -> None:
 
 
 @contextmanager
-def _running(placer: str) -> Iterator[None]:
+def _as_placer_error(placer: str) -> Iterator[None]:
     """Turn an error in the code of a custom placer that has a name into one line.
 
     What such a placer prints goes to stderr, as a command may print JSON. The error of an object

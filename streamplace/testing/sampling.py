@@ -214,7 +214,8 @@ def check_sampling(case: PolicyCase) -> None:
             exploring = Sampler(generator(2), exploration=1.0)
             _compare(case, policy, problem, rows, even, exploring, "samples with exploration=1")
         one, other = (
-            _drawn(policy, problem, Sampler(generator(seed), temperature=HOT)) for seed in (3, 4)
+            _first_samples(policy, problem, Sampler(generator(seed), temperature=HOT))
+            for seed in (3, 4)
         )
         fault = "different seeds give the same samples"
         case.require(len(rows) == 1 or not np.array_equal(one, other), "sampling", fault)
@@ -235,7 +236,7 @@ def _compare(
     of `CHANCE`.
     """
     allowed = np.log(2 * len(rows) / CHANCE)
-    for drawn in (_drawn(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
+    for drawn in (_first_samples(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
         distinct, counts = np.unique(np.concatenate([rows, drawn]), axis=0, return_counts=True)
         fault = f"{subject} include placements that canonical() does not return"
         case.require(len(distinct) == len(rows), "sampling", fault)
@@ -267,7 +268,7 @@ def _divergence(frequency: Floats, probability: Floats) -> Floats:
     return np.where(frequency > 0.0, terms, 0.0)
 
 
-def _drawn(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
+def _first_samples(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
     """Return samples of a problem, (DRAWS, V): the first sample of each copy in a batch."""
     made: Ints = policy.sample(copies_of(policy, problem, DRAWS), 1, sampler)[:, 0]
     return made

@@ -88,7 +88,7 @@ def explain_throughput(
     placement: Placement, *, constraint_costs: bool = False, seed: int = 0
 ) -> Explanation:
     """Explain a placement under throughput or a custom objective; see `explain`."""
-    found = _explained(placement)
+    found = _explain_bottleneck(placement)
     costs = None
     if found.limited or constraint_costs:
         closed = _in_closed_form(placement)
@@ -107,7 +107,7 @@ def explain_throughput(
     )
 
 
-def _explained(placement: Placement) -> Explanation:
+def _explain_bottleneck(placement: Placement) -> Explanation:
     """Explain the bottleneck of a placement, without its constraints."""
     explained, placement = placement, _in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)

@@ -189,7 +189,7 @@ def groups_on(
     instances = {name: Counter(on) for name, on in devices_of.items()} if divided else {}
     if not labels:
         return Groups(tuple(groups), instances)
-    return _labelled(groups, instances, device_labels(devices, len(devices_of), prefix))
+    return _with_labels(groups, instances, device_labels(devices, len(devices_of), prefix))
 
 
 def groups_anywhere(counts: Mapping[str, int]) -> Groups:
@@ -282,7 +282,7 @@ def device_labels(devices: Sequence[str], operators: int, prefix: str = "") -> D
     )
 
 
-def _labelled(
+def _with_labels(
     groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]], labels: DeviceLabels
 ) -> Groups:
     """Return the groups with labels; a slot is small enough for the fullest device."""

@@ -223,7 +223,7 @@ def read_manifest(text: str, where: str, jobs: Sequence[str] = ()) -> Manifest:
         raise FormatError(f"{where}: kind: must be {' or '.join(kinds)}")
     of_jobs = [e for e in ours if e.text_at("kind") == SESSION_JOB or e.has("spec", "job")]
     known = [each for each in of_jobs if len(ours) > 1] or ours
-    place = known[_chosen([str(e.text_at("metadata", "name")) for e in known], where, jobs)]
+    place = known[_index_of_job([str(e.text_at("metadata", "name")) for e in known], where, jobs)]
     document, span = _value_of(place.value(), where), (place.start, place.end)
     if document["kind"] == DEPLOYMENT:
         if not isinstance(document["spec"].get("job"), dict):
@@ -241,7 +241,7 @@ def read_manifest(text: str, where: str, jobs: Sequence[str] = ()) -> Manifest:
     return Manifest(text, where, span, document, {})
 
 
-def _chosen(names: Sequence[str], where: str, jobs: Sequence[str]) -> int:
+def _index_of_job(names: Sequence[str], where: str, jobs: Sequence[str]) -> int:
     """Return which document is that of a job: the only one, or the only one with its name."""
     wanted = {dns_label(name) for name in jobs}
     found = [i for i, name in enumerate(names) if name in wanted or len(names) == 1]

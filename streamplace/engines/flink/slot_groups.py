@@ -54,7 +54,7 @@ def write(placement: Placement) -> str:
 def mapping(groups: Groups) -> str:
     """Return the lines of the file without comments."""
     lines = [
-        f"@{group.name}={_asked(group.slot)}, cores {group.slot.cores:g}, "
+        f"@{group.name}={_labels_of_slot(group.slot)}, cores {group.slot.cores:g}, "
         f"heap_mb {group.slot.heap_mb}, managed_mb {group.slot.managed_mb}\n"
         for group in groups.groups
         if group.slot is not None
@@ -66,7 +66,7 @@ def mapping(groups: Groups) -> str:
     return "".join(lines)
 
 
-def _asked(slot: Slot) -> str:
+def _labels_of_slot(slot: Slot) -> str:
     """Return the labels of a slot; an amount of 1 is left out."""
     rows = slot.labels.items()
     return ", ".join(f"label {name}" + (f" {n}" if n > 1 else "") for name, n in rows)

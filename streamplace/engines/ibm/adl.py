@@ -68,7 +68,7 @@ def placement_config(
         If a rule is not valid. The message names `where` and the fault.
     """
     apart = _groups(outside, EXLOCATION, where)
-    apart += _isolated(outside, [*outside, *inside_regions], where)
+    apart += _apart_from_all(outside, [*outside, *inside_regions], where)
     constraints = Constraints(colocate=_groups(outside, COLOCATION, where), exlocate=apart)
     tags = _tags_of_pools(root, where)
     requires = {
@@ -103,7 +103,7 @@ def _groups(operators: Mapping[str, Element], rule: tuple[str, str], where: str)
     return [[*group] for group in groups.values() if len(group) > 1]
 
 
-def _isolated(
+def _apart_from_all(
     operators: Mapping[str, Element], names: Sequence[str], where: str
 ) -> list[list[str]]:
     """Return the pairs of an operator that is alone in its PE and another one, of all names."""
@@ -258,7 +258,7 @@ def _links(
     links = []
     for port in targets:
         if port.operator in names:
-            for end, copies in _reached(port, targets, instances, regions, where):
+            for end, copies in _ports_fed_by(port, targets, instances, regions, where):
                 source, target = instances[port.operator], instances[end.operator]
                 distribution = distribution_between(
                     source.enclosing, target.enclosing, regions.widths, copies
@@ -287,7 +287,7 @@ def _connections(index: str, instance: Element, where: str) -> Iterator[tuple[_P
             yield _Port(index, kind, attribute(port, "index", where)), ends
 
 
-def _reached(
+def _ports_fed_by(
     start: _Port,
     targets: Mapping[_Port, list[_Port]],
     instances: Mapping[str, _Instance],

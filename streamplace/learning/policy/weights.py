@@ -140,10 +140,10 @@ def pack_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> 
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with_hash = {**metadata, "sha256": hash_of_tensors(plain, metadata)}
-    return _sorted(safetensors.torch.save(plain, with_hash))
+    return _sort_metadata(safetensors.torch.save(plain, with_hash))
 
 
-def _sorted(data: bytes) -> bytes:
+def _sort_metadata(data: bytes) -> bytes:
     """Sort the metadata of a safetensors file; the library writes it in random order."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])

@@ -184,7 +184,7 @@ def steps_of_pass(
     except PlacementError:
         rows = portfolio(problem, rng, start, second)
     ahead = len(second) * DRAWN * len(problem.cluster.devices)
-    if (proof := _enumerated(scored, rows, budget)) is not None:
+    if (proof := _try_all(scored, rows, budget)) is not None:
         rows = distinct_rows([*rows, proof.result().placement.devices])
         yield Step([*rows], ahead, proof.closed)
         if proof.closed:
@@ -214,7 +214,7 @@ def _with(
     return rows
 
 
-def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof | None:
+def _try_all(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof | None:
     """Try all placements for a share of the budget if there are few; otherwise return None.
 
     Parameters

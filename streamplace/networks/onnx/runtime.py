@@ -215,7 +215,7 @@ def inputs_of(node: "NodeProto") -> list[str]:
     equivalent = EQUIVALENTS.get(type_of(node))
     if equivalent is None or not equivalent.type:
         return [*node.input]
-    first = _chosen(node, equivalent)
+    first = _inputs_of_equivalent(node, equivalent)
     return first + [name for name in node.input if name not in first]
 
 
@@ -226,7 +226,7 @@ def replace_for_inference(graph: "GraphProto") -> None:
         equivalent = EQUIVALENTS.get(kind)
         if equivalent is None or not node.output:
             continue
-        inputs = _chosen(node, equivalent)
+        inputs = _inputs_of_equivalent(node, equivalent)
         node.domain, node.op_type = "", equivalent.shaped_as or equivalent.type
         numbers = {each.name: each.i for each in node.attribute}
         if node.op_type == "MatMul" and len(inputs) > 1:
@@ -252,7 +252,7 @@ def replace_for_inference(graph: "GraphProto") -> None:
             _put_channels_first(graph, i, kind)
 
 
-def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
+def _inputs_of_equivalent(node: "NodeProto", equivalent: Equivalent) -> list[str]:
     """Return the inputs of the equivalent node."""
     count = len(node.input)
     positions = [i for i in equivalent.inputs if i is None or i < count]

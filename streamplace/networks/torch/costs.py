@@ -131,7 +131,7 @@ def _trilinear(args: Any, out: torch.Tensor) -> Any:
     return 2.0 * prod(map(max, *(factor.shape for factor in factors)))
 
 
-def _weighted(weights: int) -> Flops:
+def _convolution(weights: int) -> Flops:
     """Return the function for a convolution, from the position of its weights, (outputs, …)."""
     return lambda args, out: 2.0 * out.numel() * prod(args[weights].shape[1:])
 
@@ -151,12 +151,12 @@ def _fourier(*, real: bool, of_result: bool = False) -> Flops:
     return count
 
 
-def _sampled(axes: int) -> Flops:
+def _grid_sample(axes: int) -> Flops:
     """Return the function for `grid_sampler`; its third argument is linear, nearest or cubic."""
     return lambda args, out: formulas.resampling((2, 1, 4)[args[2]] ** axes, out.numel())
 
 
-def _resampled(taps: int) -> Flops:
+def _resize(taps: int) -> Flops:
     return lambda args, out: formulas.resampling(taps, out.numel())
 
 
@@ -238,19 +238,19 @@ FLOPS: dict[str, Flops] = {
             "_conv_depthwise2d", "conv_depthwise3d", "mkldnn_convolution",
             "torchvision.deform_conv2d",
         ),
-        _weighted(1),
+        _convolution(1),
     ),
     "conv_tbc": lambda args, out: 2.0 * out.numel() * prod(args[1].shape[:2]),
     "_fft_r2c": _fourier(real=True),
     "_fft_c2r": _fourier(real=True, of_result=True),
     "_fft_c2c": _fourier(real=False),
     **dict.fromkeys(("_cdist_forward", "_pdist_forward"), _distances),
-    "grid_sampler_2d": _sampled(2),
-    "grid_sampler_3d": _sampled(3),
-    "upsample_linear1d": _resampled(2),
-    "upsample_bilinear2d": _resampled(4),
-    "upsample_trilinear3d": _resampled(8),
-    "upsample_bicubic2d": _resampled(16),
+    "grid_sampler_2d": _grid_sample(2),
+    "grid_sampler_3d": _grid_sample(3),
+    "upsample_linear1d": _resize(2),
+    "upsample_bilinear2d": _resize(4),
+    "upsample_trilinear3d": _resize(8),
+    "upsample_bicubic2d": _resize(16),
     **dict.fromkeys(("_embedding_bag", "_embedding_bag_forward_only"), _bags),
     "quantized_decomposed.embedding_byte": lambda args, out: float(out.numel()),
     "sort": _sort,

@@ -98,12 +98,12 @@ def settled(problem: Problem, placements: Sequence[Placement]) -> Placement:
     rows = np.stack([placement.devices for placement in placements])
     best = int(np.lexsort(ties(problem, rows)[::-1])[0])
     row, steps = rows[best], 0
-    while steps < EXCHANGES and (better := _exchanged(problem, row)) is not None:
+    while steps < EXCHANGES and (better := _best_exchange(problem, row)) is not None:
         row, steps = better, steps + 1
     return placements[best] if steps == 0 else Placement(problem, row)
 
 
-def _exchanged(problem: Problem, devices: Ints) -> Ints | None:
+def _best_exchange(problem: Problem, devices: Ints) -> Ints | None:
     """Return the best placement after one exchange; None if none of the most promising will do."""
     speed, used = problem.cluster.capacity, np.unique(devices)
     first, second = np.meshgrid(used, np.arange(len(speed)), indexing="ij")

@@ -58,7 +58,7 @@ class Climb(BasePlacer):
         row = first.devices
         if type(problem.objective) is Makespan and not problem.objective.noise:
             return Placement(problem, search_of_pass("climb")(problem, rng, row, budget))
-        return Placement(problem, _climbed(problem, rng, row, budget))
+        return Placement(problem, _climb(problem, rng, row, budget))
 
     @property
     def begins_from(self) -> str:
@@ -72,7 +72,7 @@ class Climb(BasePlacer):
         return Placement(problem, first_row(problem))
 
 
-def _climbed(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
+def _climb(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
     feasibility = problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
     devices = devices.astype(np.int32)

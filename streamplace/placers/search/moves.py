@@ -46,7 +46,7 @@ def with_fewest_moves(current: Current) -> Placement:
     # Each unit is on its cheapest device, so that no placement needs fewer moves.
     if problem.feasibility.violation(draft[problem.feasibility.unit_of]) is None:
         return Placement(problem, draft[problem.feasibility.unit_of])
-    found = _enumerated(current, costs, draft)
+    found = _nearest_of_all(current, costs, draft)
     if found is None:
         found = _with_evictions(current, costs, draft)
     return feasible(problem, draft[problem.feasibility.unit_of] if found is None else found)
@@ -93,7 +93,7 @@ def _least_loaded(current: Current, costs: Floats) -> Ints:
     return on
 
 
-def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
+def _nearest_of_all(current: Current, costs: Floats, draft: Ints) -> Ints | None:
     """Return the placement, (V,), nearest to a draft among those with the fewest moves.
 
     The result is None if there are too many placements to enumerate, or none.

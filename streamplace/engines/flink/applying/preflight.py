@@ -28,8 +28,10 @@ def names_in_plan(operators: Iterable[str], in_job: Iterable[str]) -> dict[str, 
     names = list(in_job)
     exact = set(names)
     wanted = list(operators)
-    sql = _numbered(names)
-    by_number = {name: sql[plain] for plain, name in _numbered(wanted).items() if plain in sql}
+    sql = _without_numbers(names)
+    by_number = {
+        name: sql[plain] for plain, name in _without_numbers(wanted).items() if plain in sql
+    }
     own: dict[str, str] = {}
     for name in names:
         own.setdefault(_own(name), name)
@@ -52,7 +54,7 @@ def _own(name: str) -> str:
     return name
 
 
-def _numbered(names: Iterable[str]) -> dict[tuple[str, int], str]:
+def _without_numbers(names: Iterable[str]) -> dict[tuple[str, int], str]:
     """Return (name without its number, position among equal ones) -> name, for names of SQL."""
     found: dict[tuple[str, int], str] = {}
     counts: dict[str, int] = {}
