@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Problem, Recipe, StreamGraph, read_dataset
 from streamplace.errors import StreamplaceError
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.compiled import compiled
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
@@ -160,7 +160,7 @@ def reached_on(problem: Problem, devices: NDArray[np.integer], placer: str) -> f
     cluster = Cluster(rows, problem.cluster.network)
     on = Problem(problem.graph, cluster, objective=problem.objective)
     try:
-        found = ready_placer(placer)(on, np.random.default_rng(0))
+        found = placer_of(placer)(on, np.random.default_rng(0))
     except StreamplaceError:  # `exact` is not installed
         return 0.0
     return float(throughput(on, found.devices)[0])

@@ -17,7 +17,12 @@ import torch
 from streamplace.files.writing import atomic
 from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.tensor_files import read
-from streamplace.learning.policy.weights import pack_policy, parameter_hash, read_policy, unpacked
+from streamplace.learning.policy.weights import (
+    pack_policy,
+    parameter_hash,
+    read_policy,
+    unpack_tensors,
+)
 
 FIELDS = ("dataset", "graphs", "problems", "processes", "config", "epoch", "step", "seconds")
 
@@ -30,7 +35,7 @@ def main() -> None:
     parser.add_argument("results", nargs="+", type=result, metavar="NAME=VALUE", help="results")
     arguments = parser.parse_args()
     policy, card = read_policy(arguments.weights)
-    tensors, texts = unpacked(read(arguments.weights), str(arguments.weights))
+    tensors, texts = unpack_tensors(read(arguments.weights), str(arguments.weights))
     half = all(x.dtype == torch.float16 for x in tensors.values())
     section = policy_section({"kind": texts["kind"], "sizes": json.loads(texts["sizes"])})
     metadata: dict[str, Any] = {field: card[field] for field in FIELDS if field in card}

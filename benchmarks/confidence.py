@@ -33,7 +33,8 @@ from streamplace.formats.profiling.estimates import or_exact, slope
 from streamplace.scoring.flow import flow
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
 from streamplace.util.arrays import Floats
-from streamplace.workflows.place import solve
+from streamplace.workflows.place import place_problem
+from streamplace.workflows.result import Result
 
 ASKED = (0.8, 0.9, 0.95)
 CLASSES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0)  # bounds of reported probabilities
@@ -114,11 +115,17 @@ def problem_of(number: int) -> Problem:
     return uncertain_problem(number, max_placements=10**6)
 
 
+def _result(problem: Problem, confidence: float | None = None) -> Result:
+    result = place_problem(problem, PLACER, confidence=confidence)
+    assert isinstance(result, Result)  # the objective is throughput
+    return result
+
+
 def checked(number: int, draws: int) -> list[Outcome]:
     """Place one problem at each confidence and score the placements at drawn true costs."""
     problem = problem_of(number)
-    results = [solve(problem, PLACER, confidence=asked) for asked in ASKED]
-    plain = solve(problem, PLACER).placement.devices
+    results = [_result(problem, asked) for asked in ASKED]
+    plain = _result(problem).placement.devices
     rows = np.stack([*(result.placement.devices for result in results), plain])
     rng, true = np.random.default_rng((number, 3)), TrueCosts(problem)
     worst = np.array([worst_utilisation(flow(true.draw(rng)), rows) for _ in range(draws)])
@@ -140,7 +147,7 @@ def measured(number: int) -> list[bool]:
         problem = Problem(
             graph, true.cluster, objective=true.objective, constraints=true.constraints
         )
-        result = solve(problem, PLACER, confidence=PROMISED)
+        result = _result(problem, PROMISED)
         worst = float(worst_utilisation(flow(true), result.placement.devices)[0])
         promise = None if result.confidence is None else result.confidence.source_rate
         if promise is not None:

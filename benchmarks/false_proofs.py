@@ -36,7 +36,7 @@ from streamplace.placers.budget import Budget
 from streamplace.placers.exact import cp_sat
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.problem.cluster import LinkOverride
 from streamplace.problem.placement import Placement
@@ -114,7 +114,7 @@ def of_streams(number: int) -> Reference:
     if kind == len(SMALL):
         return by_placers(loaded_job(number), FOR_STREAMS)
     problem = SMALL[kind](number, "bottleneck", MOST)
-    start = ready_placer("round-robin")(problem, np.random.default_rng(number))
+    start = placer_of("round-robin")(problem, np.random.default_rng(number))
     return Reference(problem, optimum(problem), True, start)
 
 
@@ -136,7 +136,7 @@ def by_placers(problem: Problem, names: Sequence[str]) -> Reference:
     found = []
     for name in names:
         with suppress(PlacementError):
-            found.append(ready_placer(name)(problem, np.random.default_rng(0)))
+            found.append(placer_of(name)(problem, np.random.default_rng(0)))
     values = [value_of(placement) for placement in found]
     best = min(values) if problem.objective.is_pass else max(values)
     return Reference(problem, best, False, found[-1])

@@ -7,6 +7,7 @@ with a scripted Flink; times are only printed. The rooms are those of `docs/room
 """
 
 import ast
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -36,6 +37,11 @@ graph = sp.StreamGraph(operators, [sp.Stream(a, b) for a, b in zip("abcd", "bcde
 sp.place(graph, "3x2500", source_rate=1e4, placer=sys.argv[1])
 print(*sys.modules)
 """
+Class = tuple[str, str]
+"""Its module and its name."""
+SHOWN: Class = "streamplace.display.mixins", "Displayable"
+NO_RESULTS = "streamplace.problem.", "streamplace.sim."
+WORD = re.compile(r"\w+")
 ROUNDS = 3  # of each time; the median is printed
 
 
@@ -86,6 +92,43 @@ def repeated_class_names() -> set[str]:
     nodes = (node for path in core for node in ast.walk(ast.parse(path.read_text())))
     names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     return {name for name, count in names.items() if count > 1}
+
+
+def nested_results() -> dict[str, int]:
+    """Return how many results stand in one another, from each class that describes itself inwards.
+
+    A result has a view, or fields that are classes of ours. Problems and arrays of `sim` do not
+    count, nor do rows of tables, whose fields are numbers and names.
+    """
+    fields, bases = dict[Class, set[Class]](), dict[Class, set[Class]]()
+    for module, path in modules().items():
+        if not module.startswith(NO_RESULTS):
+            tree = ast.parse(path.read_text())
+            imported = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+            names = {
+                each.name: (str(node.module), each.name) for node in imported for each in node.names
+            }
+            classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+            names |= {node.name: (module, node.name) for node in classes}
+            for node in classes:
+                typed = (each.annotation for each in node.body if isinstance(each, ast.AnnAssign))
+                words = WORD.findall(" ".join(map(ast.unparse, typed)))
+                fields[module, node.name] = {names[word] for word in words if word in names}
+                of = map(ast.unparse, node.bases)
+                bases[module, node.name] = {names[base] for base in of if base in names}
+
+    def is_shown(each: Class) -> bool:
+        return each == SHOWN or any(map(is_shown, bases.get(each, ())))
+
+    def parts(each: Class) -> set[Class]:
+        own = fields.get(each, set()) & fields.keys()
+        return own.union(*map(parts, bases.get(each, ())))
+
+    def depth(each: Class) -> int:
+        inner = (part for part in parts(each) if is_shown(part) or parts(part))
+        return 1 + max(map(depth, inner), default=0)
+
+    return {name: depth((module, name)) for module, name in fields if is_shown((module, name))}
 
 
 def doors() -> dict[str, int]:
@@ -149,6 +192,7 @@ def main() -> None:
         print(f"loaded by a first place by {placer}: {ours} modules")
     print(f"imports inside functions: {imports_inside_functions()}")
     print(f"class names of the core that repeat: {len(repeated_class_names())}")
+    print(f"results in one another: {max(nested_results().values())}")
     print(f"sites that read the text of an error: {len(message_readings(known.values()))}")
     for when, pairs in core_to_rooms().items():
         rooms = Counter(room_of(imported) for _, imported in pairs)

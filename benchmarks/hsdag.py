@@ -17,7 +17,7 @@ import numpy as np
 import streamplace as sp
 from streamplace.families import Recipe
 from streamplace.papers.hsdag.placer import HsdagPlacer
-from streamplace.placers.registry import make_placer, ready_placer
+from streamplace.placers.registry import make_placer, placer_of
 from streamplace.problem.makespan import with_published_semantics
 from streamplace.problem.network import Network
 from streamplace.scoring.registry import evaluator
@@ -41,7 +41,7 @@ def stream_problem(graph: sp.StreamGraph) -> sp.Problem:
 
 def reached(problem: sp.Problem, name: str) -> tuple[float, float]:
     """Return the loss of a placer's placement, and its CPU seconds."""
-    placer = ready_placer(name)
+    placer = placer_of(name)
     begun = time.process_time()
     placed = placer(problem, np.random.default_rng(0))
     return float(evaluator(problem).loss(placed.devices)[0]), time.process_time() - begun

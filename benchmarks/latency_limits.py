@@ -18,10 +18,10 @@ from benchmarks.latency import largest_utilisation, placements_of, random_proble
 from benchmarks.speed import report
 from streamplace import Placement, Problem
 from streamplace.latency.limit import LatencyLimit
-from streamplace.latency.tuples import deployed, run_tuples
+from streamplace.latency.tuples import deployment_of, run_tuples
 from streamplace.latency.within_limit import screened, within_limit
 from streamplace.sim.engine import Settings
-from streamplace.workflows.place import solve
+from streamplace.workflows.place import place_problem
 
 SHARES = (0.05, 0.5, 0.9, 1.5)
 LOAD = 0.8
@@ -31,7 +31,7 @@ TUPLES = 200_000  # of a fresh simulation
 
 def p99_s(placement: Placement, limit: LatencyLimit, seed: int) -> float:
     """Return the simulated 99th percentile; inf if the placement is overloaded."""
-    placed = deployed(placement.problem, placement.devices)
+    placed = deployment_of(placement.problem, placement.devices)
     if largest_utilisation(placed) >= 1:
         return float("inf")
     settings = Settings(
@@ -49,8 +49,8 @@ def answers(seed: int, counts: Counter[str]) -> float:
     """Count the answers on one problem; return the seconds that each took."""
     rng = np.random.default_rng(seed)
     problem: Problem = random_problem_of(seed, rng)
-    start = solve(problem, "auto:seconds=0.1").placement
-    load = largest_utilisation(deployed(problem, start.devices))
+    start = place_problem(problem, "auto:seconds=0.1").placement
+    load = largest_utilisation(deployment_of(problem, start.devices))
     problem = problem.with_source_rate(problem.source_rate * LOAD / load)
     start = Placement(problem, start.devices)
     service = LatencyLimit("p99", 1.0, service="exponential" if seed % 2 else "deterministic")

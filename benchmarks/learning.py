@@ -29,7 +29,7 @@ from streamplace.learning.training import read_config
 from streamplace.learning.training.distributed import Workers
 from streamplace.learning.training.run import Run
 from streamplace.learning.training.stages import ReinforceStage
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.scoring.throughput import throughput
 
 GRAPHS, PLACED = 640, 630
@@ -137,7 +137,7 @@ def placing() -> None:
     """Measure greedy placing, one graph after another, scores included."""
     recipe = Recipe("dream", PLACED, seed=2)
     problems = [Problem(recipe.graph(i), model="path-average") for i in range(PLACED)]
-    placer = ready_placer("policy")
+    placer = placer_of("policy")
     rng = np.random.default_rng(0)
     throughput(problems[0], placer(problems[0], rng).devices)  # loads weights and kernels
     started = time.process_time()

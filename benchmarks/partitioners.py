@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from streamplace import Problem
 from streamplace.placers.partition.metis import units_by_instructions
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.grouping import Grouping
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Ints
@@ -47,7 +47,7 @@ def partitioners() -> dict[str, Partitioner]:
 
 def placed(name: str, problem: Problem) -> Ints:
     """Run a placer of streamplace."""
-    return ready_placer(name)(problem, np.random.default_rng(0)).devices
+    return placer_of(name)(problem, np.random.default_rng(0)).devices
 
 
 def kahip(

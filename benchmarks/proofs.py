@@ -23,7 +23,7 @@ from streamplace import Problem, StreamGraph, read_dataset
 from streamplace.errors import PlacementError
 from streamplace.execution.parallel import each
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import class_of, names_for, ready_placer
+from streamplace.placers.registry import class_of, names_for, placer_of
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound, throughput
 
@@ -119,7 +119,7 @@ def _checked(seed: int) -> Checked:
     reached = {}
     for name in CHECKED:
         try:
-            placement = ready_placer(name)(problem, np.random.default_rng(seed))
+            placement = placer_of(name)(problem, np.random.default_rng(seed))
         except PlacementError:  # simple placers may not find a feasible placement
             continue
         reached[name] = float(throughput(problem, placement.devices)[0])

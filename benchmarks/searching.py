@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.speed import report
 from streamplace import Cluster, Problem, StreamGraph, compare, read_dataset
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.placers.search.migrate import Migrate
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -82,7 +82,7 @@ def _measure(arguments: argparse.Namespace) -> None:
 def _after_loss(number: int, graph: StreamGraph, model: Model) -> float:
     """Return the throughput after a few moves ÷ that of a new placement, on one device fewer."""
     rng = np.random.default_rng([0, number])
-    search = ready_placer(f"search:evaluations={CHANGES}")
+    search = placer_of(f"search:evaluations={CHANGES}")
     before = Problem(graph, source_rate=RATES[0], model=model)
     devices = before.cluster.devices
     remaining = Cluster([d for i, d in enumerate(devices) if i != number % len(devices)])

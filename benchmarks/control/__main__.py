@@ -16,7 +16,7 @@ from typing import Any
 
 from benchmarks.commit import running_commit
 from benchmarks.control.cases import case
-from benchmarks.control.rules import RULES, entries
+from benchmarks.control.rules import SETTINGS, entries
 from benchmarks.control.simulated.comparison import Prices, compare
 from benchmarks.control.simulated.run import GAP_S
 from benchmarks.control.tables import TABLE, page
@@ -24,7 +24,7 @@ from benchmarks.result_lines import Results
 from streamplace.execution.parallel import each
 from streamplace.files.writing import write_text
 
-PRICES = Prices(RULES.machine_price, RULES.delayed_tuple_price, RULES.horizon_s)
+PRICES = Prices(SETTINGS.machine_price, SETTINGS.delayed_tuple_price, SETTINGS.horizon_s)
 
 
 def row_of(seed: int, downtime_s: tuple[float, float]) -> dict[str, Any]:

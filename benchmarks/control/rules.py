@@ -11,9 +11,9 @@ from benchmarks.control.simulated.rules import Controlled, Ds2, Never, Rule
 from streamplace.control.controller import Controller
 from streamplace.control.load import PARTS
 from streamplace.control.planning import SizePlanner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 EVALUATIONS = 100  # of each size
 Make = Callable[[Case, tuple[float, float]], Rule]
 LOOP_S = 60.0  # of the autoscaler
@@ -24,7 +24,7 @@ class Entry(NamedTuple):
     """A rule in the comparison: its maker, and its windows; see `compare`."""
 
     make: Make
-    window_s: float = RULES.window_s
+    window_s: float = SETTINGS.window_s
     parts: int = 1
 
 
@@ -41,13 +41,13 @@ def entries() -> dict[str, Entry]:
 
 
 def _ours(case: Case, _: tuple[float, float]) -> Rule:
-    planner = SizePlanner(case.job.graph, case.job.cluster, RULES, evaluations=EVALUATIONS)
-    return Controlled(Controller(RULES, planner))
+    planner = SizePlanner(case.job.graph, case.job.cluster, SETTINGS, evaluations=EVALUATIONS)
+    return Controlled(Controller(SETTINGS, planner))
 
 
 def _with_simple_plans(case: Case, _: tuple[float, float]) -> Rule:
-    planner = SimplePlanner(case.job, TARGET, RULES.most_scale_down, RULES.machine_price)
-    return Controlled(Controller(RULES, planner))
+    planner = SimplePlanner(case.job, TARGET, SETTINGS.most_scale_down, SETTINGS.machine_price)
+    return Controlled(Controller(SETTINGS, planner))
 
 
 def _clairvoyant(case: Case, gap_s: tuple[float, float]) -> Rule:
@@ -55,8 +55,8 @@ def _clairvoyant(case: Case, gap_s: tuple[float, float]) -> Rule:
         case.job,
         case.trace,
         case.first.deployment,
-        RULES.window_s,
+        SETTINGS.window_s,
         sum(gap_s) / 2,
-        RULES.machine_price,
-        RULES.delayed_tuple_price,
+        SETTINGS.machine_price,
+        SETTINGS.delayed_tuple_price,
     )

@@ -29,7 +29,7 @@ from benchmarks.makespans.problems import (
 from streamplace.errors import PlacementError
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.base import BasePlacer
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.problem import Problem
 from streamplace.sim import work_clock
 
@@ -79,12 +79,12 @@ def main() -> None:
 
 def _heft(problem: Problem) -> float:
     """Return the makespan of HEFT's mapping, in seconds."""
-    devices = ready_placer("heft")(problem, np.random.default_rng(0)).devices
+    devices = placer_of("heft")(problem, np.random.default_rng(0)).devices
     return float(MakespanEvaluator(problem).makespans(devices)[0])
 
 
 def _row(name: str, references: list[Reference], hefts: list[float]) -> str:
-    placer = ready_placer(name)
+    placer = placer_of(name)
     assert isinstance(placer, BasePlacer), "the placers compared are built-in ones"
     ratios, to_best, seconds, proven = [], [], [], 0
     for known, heft in zip(references, hefts, strict=True):

@@ -116,7 +116,7 @@ def _run(problem: sp.Problem, text: str) -> Result:
 def _repeated(problem: sp.Problem, text: str, seconds: float) -> Result:
     """Run a placer once, and again until its time is spent."""
     placer, judge = make_placer(text), MakespanEvaluator(problem)
-    problem.forget_compiled()
+    problem.forget()
     best, used, rng = inf, 0.0, np.random.default_rng(0)
     while True:
         begun = work_clock.now()

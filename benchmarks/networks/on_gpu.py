@@ -14,7 +14,7 @@ from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.networks.torch.measuring import measure, with_times
 from streamplace.networks.torch.pass_times import PassTimes
 from streamplace.papers.hsdag.study.registered import ACCELERATOR, CPU, RATIOS
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.cluster import Network as Links
 from streamplace.problem.graph import StreamGraph
@@ -86,7 +86,7 @@ def rows(name: str, device: str, threads: int, repeats: int) -> Iterator[str]:
     placements = {
         CPU: np.zeros(count, np.int32),
         ACCELERATOR: np.ones(count, np.int32),
-        **{text: ready_placer(text)(problem, rng).devices for text in PLACERS},
+        **{text: placer_of(text)(problem, rng).devices for text in PLACERS},
         **{f"random {i}": rng.integers(0, 2, count, dtype=np.int32) for i in range(RANDOM)},
     }
     every = np.stack([*placements.values()])

@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.makespan.evaluator import MakespanEvaluator
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import violations
@@ -66,7 +66,7 @@ def row_of(problem: Problem, seed: int = 0) -> Row:
 
 
 def _devices(problem: Problem, text: str, seed: int) -> np.ndarray | None:
-    placer = ready_placer(text)
+    placer = placer_of(text)
     with work_clock.cpu_time():
         try:
             return placer(problem, np.random.default_rng(seed)).devices

@@ -23,7 +23,7 @@ from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.partition.metis import units_by_instructions
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
-from streamplace.placers.registry import named
+from streamplace.placers.registry import placer_named
 from streamplace.scoring.flow import flow
 from streamplace.sim import work_clock
 from streamplace.sim.closed_form.bottleneck import lowest_utilisation, worst_utilisation
@@ -153,7 +153,7 @@ def ladder(problem: Problem) -> list[int]:
 def metis(problem: Problem, parts: int, imbalance: float, seed: int, *, recursive: bool) -> Ints:
     """Run METIS (Karypis and Kumar 1998) for parts as large as the fastest devices."""
     parts = parts_for(problem, parts)
-    units, edges = problem.compiled(units_by_instructions)
+    units, edges = problem.once(units_by_instructions)
     capacity = problem.cluster.capacity[problem.cluster.fastest_first[:parts]]
     part_of = np.zeros(len(edges.vertex_weights), np.int32)
     if parts > 1:
@@ -181,7 +181,7 @@ def _placed(text: str, limit: PlacerLimit, problem: Problem, seed: int) -> Tries
     name = text.removesuffix(SUBSETS)
     numbers = ladder(problem) if text.endswith(SUBSETS) else [len(problem.cluster.devices)]
     with work_clock.loading():
-        placer = named(name)
+        placer = placer_named(name)
         is_limited = placer.accepts(limit)
         if is_limited or isinstance(limit, MaxEvaluations):
             share = limit.value / len(numbers)

@@ -83,7 +83,7 @@ def run_all(recipes: Iterable[Recipe], runs: list[Run], path: Path) -> None:
                 continue
             problem = recipe.problem()
             for run in wanted:
-                problem.forget_compiled()
+                problem.forget()
                 try:
                     row = _row(recipe, problem, run)
                 except PlacementError as error:

@@ -38,7 +38,7 @@ class Plain:
     @classmethod
     def of(cls, problem: Problem) -> "Plain":
         """Return a problem with one core a device, and a network with one link per pair."""
-        devices, rules = len(problem.cluster.devices), problem.feasibility
+        devices, feasibility = len(problem.cluster.devices), problem.feasibility
         apart = 1.0 - np.eye(devices)
         is_pass = isinstance(problem.objective, Makespan)
         if is_pass:
@@ -57,7 +57,9 @@ class Plain:
             per_bit = np.broadcast_to(arrays.seconds_per_bit, devices**2).reshape(devices, devices)
             sent = [b * per_bit * apart for b in arrays.stream_bits]
         streams = [(int(v), int(w)) for v, w in zip(*ends, strict=True)]
-        return cls(is_pass, seconds, streams, np.array(sent), rules.allowed[rules.unit_of])
+        return cls(
+            is_pass, seconds, streams, np.array(sent), feasibility.allowed[feasibility.unit_of]
+        )
 
     @property
     def devices(self) -> int:

@@ -13,7 +13,7 @@ import torch
 from streamplace import StreamGraph
 from streamplace.families import Recipe
 from streamplace.learning.policy.registry import policy_kind
-from streamplace.learning.policy.weights import unpacked
+from streamplace.learning.policy.weights import unpack_tensors
 from streamplace.learning.training import TrainConfig
 from streamplace.learning.training.distributed import Workers
 from streamplace.learning.training.run import Run
@@ -136,4 +136,4 @@ def resumed(train_config: TrainConfig, folder: Path) -> Iterator[Run]:
 
 def opened(file: Path) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
     """Return the tensors and the text metadata of a checkpoint or of weights."""
-    return unpacked(file.read_bytes(), str(file))
+    return unpack_tensors(file.read_bytes(), str(file))

@@ -28,7 +28,7 @@ from submitted import HERE, Submitted, build
 import streamplace as sp
 from streamplace.engines.flink.groups import device_labels
 from streamplace.engines.flink.plan import running
-from streamplace.latency.tuples import deployed
+from streamplace.latency.tuples import deployment_of
 
 FOLDER = Path("flink-loop").resolve() / "size"
 STARTS = {"one": 1, "too many": 10}  # instances of every operator
@@ -130,7 +130,7 @@ def instances(submitted: Submitted, job: str) -> dict[str, int]:
 def busy_shares(placement: Path) -> dict[str, float]:
     """Return operator -> the predicted share of time that its instances are busy, on average."""
     read = sp.read_placement(placement)
-    of_instances = deployed(read.problem, read.devices).thread_utilisation * TARGET
+    of_instances = deployment_of(read.problem, read.devices).thread_utilisation * TARGET
     found: dict[str, list[float]] = defaultdict(list)
     for name, share in zip(read.problem.graph.names, of_instances.tolist(), strict=True):
         found[INSTANCE.sub("", name)].append(share)

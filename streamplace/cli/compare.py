@@ -157,7 +157,7 @@ def compare(chosen: CompareOptions) -> None:
     default = DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
     placers = chosen.placers or tuple(default.split(","))
     limits = _limits(chosen)
-    budgets, unlimited = _budgets(_labelled(placers, chosen.label), limits)
+    budgets, unlimited = _budgets(_labels_of_placers(placers, chosen.label), limits)
     rows = {name: placer for each in budgets.values() for name, placer in each.items()}
     curves = {placer: tuple(each) for placer, each in budgets.items()}
     by_budget = curves if len(rows) > len(curves) else None
@@ -206,7 +206,7 @@ def compare(chosen: CompareOptions) -> None:
     _print(result, chosen.as_json)
 
 
-def _labelled(placers: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
+def _labels_of_placers(placers: Sequence[str], labels: Sequence[str]) -> dict[str, str]:
     """Return placers by the names that tables and plots shall show; see the option --label."""
     if repeated := sorted({name for name in placers if placers.count(name) > 1}):
         raise click.UsageError(f"--placers: {repeated[0]!r} is listed twice; leave one out")
@@ -259,12 +259,16 @@ def _budgets(
         budgeted = [placer.limited(limit) for limit in limits]
         names = [one.text for one in budgeted]
         if label != text:
-            names = [label] if len(limits) == 1 else [_named(label, limit) for limit in limits]
+            names = (
+                [label]
+                if len(limits) == 1
+                else [_name_with_budget(label, limit) for limit in limits]
+            )
         found[label] = dict(zip(names, budgeted, strict=True))
     return found, unlimited
 
 
-def _named(label: str, limit: PlacerLimit) -> str:
+def _name_with_budget(label: str, limit: PlacerLimit) -> str:
     """Return the name of the row of a labelled placer with one of several budgets."""
     return f"{label}, {limit.value:g} {'evaluations' if isinstance(limit, MaxEvaluations) else 's'}"
 
@@ -286,11 +290,11 @@ def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
         print_json(result.to_dict())
         return
     print_result(result)
-    for note in _explained(result):
+    for note in _notes_on_columns(result):
         console().print(printable(note))
 
 
-def _explained(result: Comparison | MakespanComparison) -> Iterator[str]:
+def _notes_on_columns(result: Comparison | MakespanComparison) -> Iterator[str]:
     """Yield what the columns about other placers mean."""
     if result.reference is not None:
         yield NOTE.format(result.reference)

@@ -95,7 +95,7 @@ def explain(chosen: ExplainOptions) -> None:
     asked = Asked.of(chosen.objective, chosen.makespan, chosen.seed)
     with working("reading"):
         document = read_placement_json(chosen.placement)
-        read = _changed(
+        read = _placement_after_changes(
             whole_placement(document, name_of(chosen.placement), asked.over),
             name_of(chosen.placement),
             inputs.the_losses(chosen.lost),
@@ -138,7 +138,9 @@ def explain(chosen: ExplainOptions) -> None:
         raise BackendError(f"{measured.fault}; the comparison is of the time before that")
 
 
-def _changed(read: Placement, name: str, lost: Losses, constraints_file: str | None) -> Placement:
+def _placement_after_changes(
+    read: Placement, name: str, lost: Losses, constraints_file: str | None
+) -> Placement:
     """Return a placement after losses and under other constraints."""
     rules = the_constraints(constraints_file)
     if rules is not None:

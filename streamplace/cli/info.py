@@ -8,7 +8,7 @@ from streamplace.cli.command import argument, command, print_json
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.formats import kind_of
-from streamplace.display.view import Names, listed
+from streamplace.display.view import Names, names_that_fit
 from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
@@ -135,26 +135,26 @@ def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False)
         room = out.width - len(label) - len(": ")
         if isinstance(value, dict) and value:
             out.print(f"{label}:")
-            shown = {k: _joined(v) for k, v in value.items()} if key in ON_ONE_LINE else value
+            shown = {k: _in_words(v) for k, v in value.items()} if key in ON_ONE_LINE else value
             print_facts(shown, indent + "  ", names=key in KEYED_BY_NAMES)
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for i, item in enumerate(value):
                 out.print(f"{label}[{i}]:")
                 print_facts(item, indent + "  ")
         elif isinstance(value, list) and value:
-            out.print(f"{label}: {listed(Names.of([_text(item) for item in value]), room)}")
+            out.print(f"{label}: {names_that_fit(Names.of([_text(item) for item in value]), room)}")
         else:
             out.print(f"{label}: {name_in(out, _text(value), max(room, NAME_WIDTH))}")
 
 
-def _joined(fact: object) -> object:
+def _in_words(fact: object) -> object:
     """Return a dictionary, or a list of them, as text such as ``parallelism 4, partitions 16``."""
     if isinstance(fact, list):
-        return [_joined(one) for one in fact]
+        return [_in_words(one) for one in fact]
     if not isinstance(fact, dict):
         return fact
     return ", ".join(
-        f"{LIMITS.get(k, k)} " + (f"({_joined(v)})" if isinstance(v, dict) else _text(v))
+        f"{LIMITS.get(k, k)} " + (f"({_in_words(v)})" if isinstance(v, dict) else _text(v))
         for k, v in fact.items()
     )
 

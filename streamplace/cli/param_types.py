@@ -182,14 +182,14 @@ def _placers(typed: str) -> list[str]:
     return [f"{stem}{option}=" for option in options_of(name)]
 
 
-def _listed(function: str) -> Callable[[str], list[str]]:
+def _call_later(function: str) -> Callable[[str], list[str]]:
     """Return a function that calls another one, MODULE:FUNCTION, which is imported only then."""
     return lambda typed: list(resolve_name(function)())
 
 
 def _datasets(typed: str) -> list[str]:
     """Return the shipped datasets, once the user has begun to type."""
-    return _listed("streamplace.files.datasets:dataset_choices")(typed) if typed else []
+    return _call_later("streamplace.files.datasets:dataset_choices")(typed) if typed else []
 
 
 def _nothing(typed: str) -> tuple[str, ...]:
@@ -205,10 +205,10 @@ NAME = Completed(_nothing)
 FILE = Completed(_nothing, files=True)
 GRAPH = Completed(_datasets, files=True)
 PLACER = Completed(_placers)
-FAMILY = Completed(_listed("streamplace.families.family:family_names"))
-OBJECTIVE = Completed(_listed("streamplace.problem.objectives:objective_names"))
-MEASURE = Completed(_listed("streamplace.learning.training.measuring.measure:measure_names"))
-CONFIG = Completed(_listed("streamplace.util.entry_points:config_files"), files=True)
+FAMILY = Completed(_call_later("streamplace.families.family:family_names"))
+OBJECTIVE = Completed(_call_later("streamplace.problem.objectives:objective_names"))
+MEASURE = Completed(_call_later("streamplace.learning.training.measuring.measure:measure_names"))
+CONFIG = Completed(_call_later("streamplace.util.entry_points:config_files"), files=True)
 
 
 def placer_names(

@@ -30,7 +30,7 @@ from streamplace.placers.registry import NAMES, NamedPlacer, ready
 from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from streamplace.workflows.result import MakespanResult, Result
 from streamplace.workflows.whole_operators import whole_operators
 
@@ -248,7 +248,7 @@ def place(chosen: PlaceOptions) -> None:
     where = located(name_of(chosen.graph), constraints=rules_file and name_of(rules_file))
     with working("placing"), where, naming_conflicts(whole):
         if old is None:
-            result = placed(
+            result = place_problem(
                 problem,
                 placer,
                 chosen.seed,

@@ -120,11 +120,11 @@ def cli() -> None:
 def files() -> Iterator[Path]:
     """Yield the files that declare the options of streamplace's commands.
 
-    They are those in the folders of the modules of commands, and rules that commands take as
+    They are those in the folders of the modules of commands, and settings that commands take as
     options.
     """
     root = Path(__file__).parents[1]
     modules = [path.partition(":")[0].split(".")[1:] for path in ours(GROUP).values()]
     for folder in {root.joinpath(*names).parent for names in modules}:
         yield from folder.glob("*.py")
-    yield from root.glob("*/rules.py")
+    yield from root.glob("*/settings.py")

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from streamplace.display.mixins import Displayable, view_of
-from streamplace.display.view import Cell, Grid, Line, Names, View, labels, listed
+from streamplace.display.view import Cell, Grid, Line, Names, View, labels, names_that_fit
 from streamplace.execution.progress import is_quiet
 from streamplace.util.text import file_in_shell, printable, shortened
 
@@ -79,7 +79,7 @@ def name_in(out: Console, name: str, length: int = NAME_WIDTH) -> str:
 
 
 def _in_line(out: Console, cell: Cell, room: int) -> str:
-    return name_in(out, cell) if isinstance(cell, str) else listed(cell, room)
+    return name_in(out, cell) if isinstance(cell, str) else names_that_fit(cell, room)
 
 
 def print_table(out: Console, grid: Grid, limit: int | None = None) -> None:
@@ -111,7 +111,10 @@ def _texts(grid: Grid, rows: Sequence[Sequence[Cell]], width: int) -> list[list[
         others = [i for i in range(len(grid.head)) if i not in lists]
         widths = [max(len(str(row[i])) for row in (grid.head, *rows)) for i in others]
         room = max(width - sum(widths) - COLUMN_GAP * len(others), NAME_WIDTH)
-    return [[cell if isinstance(cell, str) else listed(cell, room) for cell in row] for row in rows]
+    return [
+        [cell if isinstance(cell, str) else names_that_fit(cell, room) for cell in row]
+        for row in rows
+    ]
 
 
 def _without_room(grid: Grid, rows: Sequence[Row], width: int) -> list[str]:
@@ -182,11 +185,11 @@ def _cut(column: Row, width: int) -> list[str]:
     """Return names cut to the width of their column; different names stay different."""
     known = list(dict.fromkeys(column))
     short = dict(zip(known, labels(known, width), strict=True))
-    fitting = {name: _fitting(label, width) for name, label in short.items()}
+    fitting = {name: _cut_to_cells(label, width) for name, label in short.items()}
     return [fitting[name] for name in column]
 
 
-def _fitting(label: str, width: int) -> str:
+def _cut_to_cells(label: str, width: int) -> str:
     """Return a label cut to a width in cells; some characters are two cells wide."""
     length, cut = width, label
     while _width(cut) > width and length > 1:

@@ -27,12 +27,12 @@ def unknown_option(error: click.NoSuchOption) -> str:
     is_known, group = name.startswith(LONG) and _is_written(name), context.parent
     having: list[str] = []
     if is_known and group and group.parent:  # such as --seeds, of another study
-        having += _having(name, group, f"{group.info_name} ")
-    meant = None if having else _meant(name, params)
+        having += _commands_with(name, group, f"{group.info_name} ")
+    meant = None if having else _similar_option(name, params)
     if meant is not None:
         return f"{message}; did you mean {meant!r}?"
     if is_known and not having:
-        having += _having(name, context.find_root())
+        having += _commands_with(name, context.find_root())
     if not having:
         return message
     *others, last = having if len(having) <= SHOWN else [*having[:SHOWN], "others"]
@@ -40,7 +40,7 @@ def unknown_option(error: click.NoSuchOption) -> str:
     return f"{message}; {whose} it"
 
 
-def _meant(name: str, params: list[click.Parameter]) -> str | None:
+def _similar_option(name: str, params: list[click.Parameter]) -> str | None:
     """Return the option with a similar name, or else the only one that has the words of it."""
     shown = [p for p in params if isinstance(p, click.Option) and not p.hidden]
     names = {o.removeprefix(LONG): o for p in shown for o in p.opts if o.startswith(LONG)}
@@ -55,14 +55,14 @@ def _meant(name: str, params: list[click.Parameter]) -> str | None:
 def _is_written(name: str) -> bool:
     """Return whether a module of the command line has an option; to load all takes a second.
 
-    Modules contain its name, or declare a rule from whose name an option is made.
+    Modules contain its name, or declare a setting from whose name an option is made.
     """
     field = re.escape(name.removeprefix(LONG).replace("-", "_"))
-    word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}"|\b{field}(?:_s)?: \w+ = _rule\(')
+    word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}"|\b{field}(?:_s)?: \w+ = _setting\(')
     return any(word.search(file.read_text("utf-8")) for file in files())
 
 
-def _having(name: str, group: click.Context, before: str = "") -> Iterator[str]:
+def _commands_with(name: str, group: click.Context, before: str = "") -> Iterator[str]:
     """Yield the commands of a group that have an option, with `before` before their names."""
     for called, command in _commands(group, before):
         if any(name in p.opts for p in command.params if not getattr(p, "hidden", False)):

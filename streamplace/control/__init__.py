@@ -12,6 +12,6 @@ __all__ = [
     "plannable",
     "planning",
     "plans",
-    "rules",
+    "settings",
     "watching",
 ]

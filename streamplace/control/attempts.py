@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 from streamplace.control.decisions import clock, lasting, percent, rate
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.util.text import counted
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -17,11 +17,11 @@ DOWNTIMES = 3  # measured ones, of which the longest is expected
 UNKNOWN = "it is unknown what the sources read, so the last action cannot be judged yet"
 
 
-class Budget:
+class PastActions:
     """Actions so far, as far as they limit further ones. All times are seconds since 1970."""
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, settings: ControllerSettings) -> None:
+        self._settings = settings
         self._begun: list[float] = []
         self._last_s: float | None = None
         self._downtimes: list[float] = []
@@ -30,7 +30,7 @@ class Budget:
     @property
     def downtime_s(self) -> float:
         """The downtime to expect of an action, in seconds: the longest of the last three."""
-        return max(self._downtimes, default=self._rules.first_downtime_s)
+        return max(self._downtimes, default=self._settings.first_downtime_s)
 
     @property
     def last_s(self) -> float:
@@ -63,16 +63,16 @@ class Budget:
 
     def cooling(self, at_s: float) -> str:
         """Return how long the cool-down goes on, in words; empty if there is none."""
-        if self._last_s is None or at_s - self._last_s >= self._rules.cool_down_s:
+        if self._last_s is None or at_s - self._last_s >= self._settings.cool_down_s:
             return ""
-        rest, whole = self._last_s + self._rules.cool_down_s - at_s, self._rules.cool_down_s
+        rest, whole = self._last_s + self._settings.cool_down_s - at_s, self._settings.cool_down_s
         return f"{lasting(rest)} of the cool-down of {lasting(whole)} are left"
 
     def spent(self, at_s: float) -> str:
         """Return which budget is spent, in words; empty if one more action is allowed."""
         budgets = (
-            (self._rules.actions_per_hour, HOUR_S, "an hour"),
-            (self._rules.actions_per_day, DAY_S, "a day"),
+            (self._settings.actions_per_hour, HOUR_S, "an hour"),
+            (self._settings.actions_per_day, DAY_S, "a day"),
         )
         for most, within_s, name in budgets:
             recent = sum(at_s - each < within_s for each in self._begun)
@@ -147,9 +147,11 @@ class Attempt:
         """
         return min(self.served_s or 0.0, observation.offered_s or 0.0)
 
-    def is_worse(self, observation: Observation, served_s: float, rules: Rules) -> bool:
-        """Return whether the job now reads less than `Rules.rollback_below` of `expected_s`."""
-        return served_s < rules.rollback_below * self.expected_s(observation)
+    def is_worse(
+        self, observation: Observation, served_s: float, settings: ControllerSettings
+    ) -> bool:
+        """Return whether the job now reads less than `rollback_below` of `expected_s`."""
+        return served_s < settings.rollback_below * self.expected_s(observation)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
@@ -198,7 +200,7 @@ class Verdict(NamedTuple):
 
 
 def verdict_of(
-    attempt: Attempt, observation: Observation, served_s: float | None, rules: Rules
+    attempt: Attempt, observation: Observation, served_s: float | None, settings: ControllerSettings
 ) -> Verdict | None:
     """Return the doubt about an action that has ended; None if there is none, or none any more.
 
@@ -215,14 +217,14 @@ def verdict_of(
         return None
     if served_s is None:
         return Verdict(attempt, UNKNOWN)
-    if not attempt.is_worse(observation, served_s, rules):
+    if not attempt.is_worse(observation, served_s, settings):
         return None
     worse = replace(attempt, worse=attempt.worse + 1)
     reason = (
-        f"{rate(served_s)} are carried, less than {percent(rules.rollback_below)} of the "
+        f"{rate(served_s)} are carried, less than {percent(settings.rollback_below)} of the "
         f"{rate(attempt.expected_s(observation))} that were carried before the last action"
     )
-    if worse.worse < rules.agreeing:
-        many = f"in {worse.worse} of the {rules.agreeing} windows in a row that must agree"
+    if worse.worse < settings.agreeing:
+        many = f"in {worse.worse} of the {settings.agreeing} windows in a row that must agree"
         return Verdict(worse, f"{reason}, {many}")
     return Verdict(worse, reason, rolls_back=True)

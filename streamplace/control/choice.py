@@ -9,7 +9,7 @@ from streamplace.control.history import History
 from streamplace.control.load import GROWING
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan, Planner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.worth import (
     Worth,
     catch_up_s,
@@ -74,7 +74,11 @@ class _Aim:
 
 
 def more_or_less(
-    observation: Observation, history: History, planner: Planner, downtime_s: float, rules: Rules
+    observation: Observation,
+    history: History,
+    planner: Planner,
+    downtime_s: float,
+    settings: ControllerSettings,
 ) -> Choice:
     """Choose for a job that is overloaded or underused, by what its last windows have in common.
 
@@ -85,8 +89,8 @@ def more_or_less(
     downtime_s
         Seconds without output to expect of an action.
     """
-    clock = Budget(min(SECONDS, OF_WINDOW * rules.window_s))
-    return _Choosing(observation, history, planner, downtime_s, rules, clock).choice()
+    budget = Budget(min(SECONDS, OF_WINDOW * settings.window_s))
+    return _Choosing(observation, history, planner, downtime_s, settings, budget).choice()
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class _Choosing:
 
     Parameters
     ----------
-    clock
+    budget
         The time for all searches, so that the next window is not missed.
     """
 
@@ -103,14 +107,14 @@ class _Choosing:
     history: History
     planner: Planner
     downtime_s: float
-    rules: Rules
-    clock: Budget
+    settings: ControllerSettings
+    budget: Budget
 
     def choice(self) -> Choice:
         aims = []
         for goal in self._goals():
             aims.append(self._aim(*goal))
-            if aims[-1].until_s <= self.rules.catch_up_s * ROUNDING:
+            if aims[-1].until_s <= self.settings.catch_up_s * ROUNDING:
                 return self._in_time(aims[-1])
         partial = self._partial(aims[-1]) if self._is_more else ""
         return self._none(aims[0], partial) if isinstance(partial, str) else partial
@@ -133,12 +137,12 @@ class _Choosing:
 
         Neither what may come nor what waits already is a reason to leave a job overloaded.
         """
-        ahead_s = min(self.observation.rise_s2 * self.rules.cool_down_s, self._rate_s)
+        ahead_s = min(self.observation.rise_s2 * self.settings.cool_down_s, self._rate_s)
         of_more = [(ahead_s, self._waiting), (0.0, self._waiting), (0.0, 0.0)]
         yield from dict.fromkeys(of_more if self._is_more else of_more[1:2])
 
     def _aim(self, ahead_s: float, waiting: float) -> _Aim:
-        planned_s = planned_rate(self._rate_s, waiting, self.downtime_s, self.rules) + ahead_s
+        planned_s = planned_rate(self._rate_s, waiting, self.downtime_s, self.settings) + ahead_s
         plan, until_s = self._plan(planned_s), inf
         if isinstance(plan, Plan):
             until_s = catch_up_s(plan, self._rate_s, waiting, self.downtime_s)
@@ -146,13 +150,13 @@ class _Choosing:
 
     def _plan(self, rate_s: float) -> Plan | str:
         """Return a plan for a rate, or why there is none: also that no time is left for it."""
-        if self.clock.seconds_left() <= 0:
+        if self.budget.seconds_left() <= 0:
             return f"the time for plans, {self._limit}, is over"
-        return self.planner(self.observation, rate_s, self.clock.share(OF_LEFT).seconds_left())
+        return self.planner(self.observation, rate_s, self.budget.share(OF_LEFT).seconds_left())
 
     @property
     def _limit(self) -> str:
-        return lasting(self.clock.seconds or 0.0)
+        return lasting(self.budget.seconds or 0.0)
 
     def _in_time(self, aim: _Aim) -> Choice:
         """Return the choice of a plan that carries all, if that pays."""
@@ -166,7 +170,7 @@ class _Choosing:
             what += f", which works off what waits within {lasting(until_s)} only"
         what += self._slow_checkpoint()
         if not self._is_more:
-            worth = worth_of_less(plan, self._rate_s, aim.until_s, self.downtime_s, self.rules)
+            worth = worth_of_less(plan, self._rate_s, aim.until_s, self.downtime_s, self.settings)
             return _if_it_pays(worth, plan, what)
         worth = self._worth_of_more(plan, aim.ahead_s)
         # Only headroom is lost, for which no job is restarted.
@@ -190,7 +194,7 @@ class _Choosing:
             return self._none_for_less()
         worth, carried_s = self._worth_of_more(plan), min(plan.carries_s, self._rate_s)
         # Plans that differ by noise would replace each other in every window.
-        if worth.gain <= GROWING * carried_s * self.rules.horizon_s:
+        if worth.gain <= GROWING * carried_s * self.settings.horizon_s:
             return ""
         what = f"{self._what(plan)}, which carries {rate(plan.carries_s)}"
         if plan.carries_s * ROUNDING >= self._rate_s:
@@ -230,7 +234,7 @@ class _Choosing:
 
     def _none_for_less(self) -> str:
         """Return for which lower rates there is no plan either, in words."""
-        if self.clock.seconds_left() <= 0:
+        if self.budget.seconds_left() <= 0:
             return f", nor was one for less found within the {self._limit} for plans"
         if self._rate_s <= self._lowest_s * (1.0 + GROWING):
             return ""  # none was looked for
@@ -253,14 +257,14 @@ class _Choosing:
             return Choice(Action.NOTHING, f"{carries} and {self._late()}", plan)
         text = (
             f"but there is no plan for {rate(aim.planned_s)} ({rate(self._rate_s)} arrive, and "
-            f"what waits is worked off within {lasting(self.rules.catch_up_s)}){nor}: {plan}"
+            f"what waits is worked off within {lasting(self.settings.catch_up_s)}){nor}: {plan}"
         )
         return Choice(Action.NOTHING, text)
 
     def _worth_of_more(self, plan: Plan, ahead_s: float = 0.0) -> Worth:
         served_s = self.history.served_s
         return worth_of_more(
-            self.observation, plan, served_s, self.downtime_s, self.rules, ahead_s=ahead_s
+            self.observation, plan, served_s, self.downtime_s, self.settings, ahead_s=ahead_s
         )
 
     def _what(self, plan: Plan) -> str:
@@ -268,7 +272,7 @@ class _Choosing:
 
     def _late(self) -> str:
         return (
-            f"would not work off within {lasting(self.rules.catch_up_s)} what waits after a "
+            f"would not work off within {lasting(self.settings.catch_up_s)} what waits after a "
             f"restart at {rate(self._rate_s)}; add devices, or raise --catch-up"
         )
 

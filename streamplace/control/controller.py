@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from streamplace.control.attempts import Attempt, Budget, Verdict, verdict_of
+from streamplace.control.attempts import Attempt, PastActions, Verdict, verdict_of
 from streamplace.control.choice import ROUNDING, Choice, more_or_less
 from streamplace.control.decisions import Action, Decision, Outcome, State, clock, lasting, rate
 from streamplace.control.history import History, fault_of, not_running
 from streamplace.control.load import Load
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan, Planner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import FormatError, UsageError
 
 VERSION = 1
@@ -19,7 +19,7 @@ MORE_SLOTS = "more slots"  # what is blocked after a refusal, beside its plan
 
 
 class Controller:
-    """The rules applied to one window after another.
+    """What is decided at the end of one window after another.
 
     It has no clock and carries nothing out: the time is that of the observations, and the caller
     calls `began` before the first step of an action and `ended` after the last one. Rollbacks are
@@ -34,10 +34,12 @@ class Controller:
         numbers of instances are the same.
     """
 
-    def __init__(self, rules: Rules, planner: Planner, *, chooses_devices: bool = True) -> None:
-        self._rules, self._planner = rules, planner
+    def __init__(
+        self, settings: ControllerSettings, planner: Planner, *, chooses_devices: bool = True
+    ) -> None:
+        self._settings, self._planner = settings, planner
         self._chooses_devices = chooses_devices
-        self._budget, self._history = Budget(rules), History(rules)
+        self._past, self._history = PastActions(settings), History(settings)
         self._proposed: Attempt | None = None
         self._attempt: Attempt | None = None
 
@@ -66,7 +68,7 @@ class Controller:
             state, why = forbidden
             return self._nothing(observation, state, f"{load.reason}, but {why}")
         choice = more_or_less(
-            observation, self._history, self._planned, self._budget.downtime_s, self._rules
+            observation, self._history, self._planned, self._past.downtime_s, self._settings
         )
         return self._chosen(observation, load.state, load.reason, choice)
 
@@ -86,9 +88,9 @@ class Controller:
         proposed = self._proposed
         if proposed is None or decision.action is not Action.ACT or decision.plan != proposed.plan:
             raise UsageError("began: the decision is not the last one, or is not to act")
-        self._budget.begin(at_s)
+        self._past.begin(at_s)
         if proposed.is_rollback and self._attempt is not None:
-            self._budget.block(self._key(self._attempt.plan.deployment), at_s, self._rules.block_s)
+            self._past.block(self._key(self._attempt.plan.deployment), at_s, self._settings.block_s)
         self._attempt, self._proposed = replace(proposed, begun_s=at_s), None
 
     def ended(self, outcome: Outcome) -> None:
@@ -102,13 +104,13 @@ class Controller:
         attempt = self._attempt
         if attempt is None or not attempt.is_under_way:
             raise UsageError("ended: no action is under way")
-        self._budget.end(outcome.at_s, outcome.downtime_s)
+        self._past.end(outcome.at_s, outcome.downtime_s)
         self._attempt = None
         if not outcome.succeeded:
-            key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._rules)
-            self._budget.block(key, outcome.at_s, seconds)
+            key, seconds = self._key(attempt.plan.deployment), outcome.blocks_s(self._settings)
+            self._past.block(key, outcome.at_s, seconds)
             if not outcome.changed:
-                self._budget.block(MORE_SLOTS, outcome.at_s, seconds)
+                self._past.block(MORE_SLOTS, outcome.at_s, seconds)
         elif not attempt.is_rollback and attempt.served_s is not None:
             self._attempt = replace(attempt, ended_s=outcome.at_s)
 
@@ -117,7 +119,7 @@ class Controller:
         attempts = {"proposed": self._proposed, "attempt": self._attempt}
         return {
             "version": VERSION,
-            "budget": self._budget.to_dict(),
+            "budget": self._past.to_dict(),
             "history": self._history.to_dict(),
             **{k: None if each is None else each.to_dict() for k, each in attempts.items()},
         }
@@ -136,7 +138,7 @@ class Controller:
                 f"this streamplace reads version {VERSION}"
             )
         try:
-            self._budget.restore(value["budget"])
+            self._past.restore(value["budget"])
             self._history.restore(value["history"])
             attempts = [value[name] for name in ("proposed", "attempt")]
             self._proposed, self._attempt = (
@@ -147,7 +149,7 @@ class Controller:
 
     def _unusable(self, observation: Observation) -> tuple[State, str] | None:
         """Return why a window cannot be used, in words; None if it can."""
-        attempt, stabilisation_s = self._attempt, self._rules.stabilisation_s
+        attempt, stabilisation_s = self._attempt, self._settings.stabilisation_s
         # Actions and recoveries explain odd measurements, so that they come before faults of these.
         if attempt is not None and attempt.is_under_way:
             return State.STARTING, f"an action began at {clock(attempt.begun_s or 0.0)}"
@@ -155,9 +157,9 @@ class Controller:
             return State.RECOVERING, waiting
         if fault := fault_of(observation, self._history.last_s):
             return State.BLIND, fault
-        stable_s = max(observation.started_s, self._budget.last_s) + stabilisation_s
+        stable_s = max(observation.started_s, self._past.last_s) + stabilisation_s
         if observation.begin_s < stable_s:
-            acted = self._budget.last_s > observation.started_s
+            acted = self._past.last_s > observation.started_s
             return State.STABILISING, (
                 f"the window began before {clock(stable_s)}, {lasting(stabilisation_s)} after the "
                 f"last {'action' if acted else 'start of the job'}"
@@ -170,20 +172,20 @@ class Controller:
         Slots may come when they are asked for, so plans need not make do with those that are there.
         After a refusal they must, also where they have grown since. Labels limit slots otherwise.
         """
-        if self._chooses_devices or not self._budget.blocked(MORE_SLOTS, observation.at_s):
+        if self._chooses_devices or not self._past.blocked(MORE_SLOTS, observation.at_s):
             observation = replace(observation, free_slots=None)
         return self._planner(observation, rate_s, seconds)
 
     def _too_early(self, observation: Observation, load: Load) -> str:
         """Return for how long a load must last before anything is done; empty once it has."""
-        history, rules = self._history, self._rules
+        history, settings = self._history, self._settings
         if load.is_sure:
             return ""
-        if history.count < rules.agreeing:
-            return f"in {history.count} of the {rules.agreeing} windows in a row that must agree"
+        if history.count < settings.agreeing:
+            return f"in {history.count} of the {settings.agreeing} windows in a row that must agree"
         lasted_s = observation.at_s - history.since_s
-        if load.state is State.UNDERUSED and lasted_s < rules.scale_down_after_s:
-            return f"for {lasting(lasted_s)} of {lasting(rules.scale_down_after_s)}"
+        if load.state is State.UNDERUSED and lasted_s < settings.scale_down_after_s:
+            return f"for {lasting(lasted_s)} of {lasting(settings.scale_down_after_s)}"
         return ""
 
     def _forbidden(
@@ -194,9 +196,9 @@ class Controller:
         A load that is sure does not wait for the cool-down: the last action was not enough. A plan
         that is not enough either waits, so that it is not replaced in every window.
         """
-        if not is_sure and (why := self._budget.cooling(observation.at_s)):
+        if not is_sure and (why := self._past.cooling(observation.at_s)):
             return State.COOLING_DOWN, why
-        if why := self._budget.spent(observation.at_s):
+        if why := self._past.spent(observation.at_s):
             return self._history.state, why
         return None
 
@@ -213,10 +215,10 @@ class Controller:
             none = f"but no plan carries more than the {rate(plan.now_carries_s)} of what runs"
             return self._nothing(observation, state, f"{reason}, {none}")
         action, why = choice.action, choice.reason
-        if not choice.is_enough and (cooling := self._budget.cooling(observation.at_s)):
+        if not choice.is_enough and (cooling := self._past.cooling(observation.at_s)):
             why = f"{choice.reason}, but {cooling}"
             return self._nothing(observation, State.COOLING_DOWN, f"{reason}, {why}")
-        blocked = self._budget.blocked(self._key(plan.deployment), observation.at_s)
+        blocked = self._past.blocked(self._key(plan.deployment), observation.at_s)
         if action is Action.ACT and blocked:
             action, why = Action.NOTHING, f"{why}, but {blocked}"
         if action is Action.ACT:
@@ -228,7 +230,7 @@ class Controller:
         """Return what speaks against the last action; None if nothing does."""
         if self._attempt is None or not self._attempt.is_on_trial:
             return None
-        verdict = verdict_of(self._attempt, observation, self._history.served_s, self._rules)
+        verdict = verdict_of(self._attempt, observation, self._history.served_s, self._settings)
         self._attempt = None if verdict is None else verdict.attempt
         return verdict
 
@@ -240,7 +242,7 @@ class Controller:
         attempt, at_s = verdict.attempt, observation.at_s
         if gone := sorted(attempt.before.devices - observation.devices):
             why = f"but {gone[0]} is gone, on which the job ran before"
-        elif why := self._budget.blocked(self._key(attempt.before), at_s):
+        elif why := self._past.blocked(self._key(attempt.before), at_s):
             why = f"but {why}"
         else:
             if forbidden := self._forbidden(observation):
@@ -251,7 +253,7 @@ class Controller:
             self._proposed = Attempt(now, plan, self._history.served_s, is_rollback=True)
             text = f"{verdict.reason}, so the job goes back to what ran before"
             return Decision(at_s, State.ROLLING_BACK, Action.ACT, text, plan)
-        self._budget.block(self._key(attempt.plan.deployment), at_s, self._rules.block_s)
+        self._past.block(self._key(attempt.plan.deployment), at_s, self._settings.block_s)
         self._attempt = None
         return self._nothing(observation, State.ROLLING_BACK, f"{verdict.reason}, {why}")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.util.text import counted
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
@@ -176,11 +176,11 @@ class Outcome:
     changed: bool = True
     interrupted: bool = False
 
-    def blocks_s(self, rules: Rules) -> float:
+    def blocks_s(self, settings: ControllerSettings) -> float:
         """Return the time for which the plan is not tried again."""
         if self.succeeded or self.interrupted:
             return 0.0
-        return rules.block_s if self.changed else rules.refused_s
+        return settings.block_s if self.changed else settings.refused_s
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from streamplace.control.decisions import State, clock
 from streamplace.control.load import Load, load_of
 from streamplace.control.observation import ALWAYS, Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.display.text import quoted, several
 from streamplace.util.text import counted
 
@@ -85,8 +85,8 @@ class History:
         the sources: what they read, without what piled up in buffers. None if unknown.
     """
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, settings: ControllerSettings) -> None:
+        self._settings = settings
         self._run = ""
         self._waiting: tuple[float, float] | None = None
         self._rates: list[tuple[float, float]] = []
@@ -98,21 +98,21 @@ class History:
 
     @property
     def largest_rate_s(self) -> float:
-        """The largest offered rate of the row, at most `Rules.scale_down_after_s` ago; tuples/s."""
+        """The largest offered rate of the row, at most `scale_down_after_s` ago; tuples/s."""
         return max((rate for _, rate in self._rates), default=0.0)
 
     def skip(self, observation: Observation) -> None:
         """Take note of a window that cannot be used, which ends the row."""
         if self.last_s is None or observation.at_s > self.last_s:
             self.last_s = observation.at_s
-            self._waiting = _waiting(observation)
+            self._waiting = _tuples_at_end(observation)
         self._begin_row(observation)
 
     def add(self, observation: Observation) -> Load:
         """Add a window that can be used, and return its load."""
         read_s = self._read(observation)
         self.served_s = None if read_s is None else read_s * observation.processed
-        load = load_of(observation, self.served_s, self._rules)
+        load = load_of(observation, self.served_s, self._settings)
         run = f"{observation.started_s!r} {Deployment(observation.hosts).key}"
         gap_s = 0.0 if self.last_s is None else observation.begin_s - self.last_s
         # Windows agree only about one run of the job, and if none is missing between them.
@@ -121,8 +121,8 @@ class History:
         self._run, self.state = run, load.state
         self.count += 1
         at_s = self.last_s = observation.at_s
-        self._waiting = _waiting(observation)
-        oldest_s = at_s - self._rules.scale_down_after_s
+        self._waiting = _tuples_at_end(observation)
+        oldest_s = at_s - self._settings.scale_down_after_s
         self._rates.append((at_s, observation.offered_s or 0.0))
         self._rates = [(at, rate) for at, rate in self._rates if at > oldest_s]
         return load
@@ -172,7 +172,7 @@ class History:
         return max((observation.offered_s or 0.0) - growth_s, 0.0)
 
 
-def _waiting(observation: Observation) -> tuple[float, float] | None:
+def _tuples_at_end(observation: Observation) -> tuple[float, float] | None:
     """Return when a window ended and how many tuples waited then; None if that is unknown."""
     if observation.waiting is None or not isfinite(observation.waiting):
         return None

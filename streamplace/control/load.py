@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from streamplace.control.decisions import State, percent, rate
 from streamplace.control.observation import ALWAYS, Observation
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 
 # Share of time under backpressure, from which on rates are held back; less is noise. A guess.
 BACKPRESSURED = 0.05
@@ -42,7 +42,7 @@ class Load(NamedTuple):
     is_sure: bool = False
 
 
-def load_of(observation: Observation, served_s: float | None, rules: Rules) -> Load:
+def load_of(observation: Observation, served_s: float | None, settings: ControllerSettings) -> Load:
     """Return the load of a window that suffices for a decision.
 
     Parameters
@@ -54,24 +54,24 @@ def load_of(observation: Observation, served_s: float | None, rules: Rules) -> L
     busy = f"the busiest instance, of {name}, is busy {percent(busiest)} of the time"
     skew = _skew(observation)
     # An overload of a full instance comes first, since more instances mend it, whatever else holds.
-    if busiest > rules.high:
+    if busiest > settings.high:
         sure = _sure(observation)
         enough = f", and {sure}, for which one window is enough" if sure else ""
-        above = f"{busy}, above {percent(rules.high)}{skew}{enough}"
+        above = f"{busy}, above {percent(settings.high)}{skew}{enough}"
         return Load(State.OVERLOADED, above, is_sure=bool(sure))
-    if held := _held(observation):
+    if held := _under_backpressure(observation):
         return Load(State.OVERLOADED, f"{busy}{skew}, but {held}")
     offered_s, lag = observation.offered_s or 0.0, _lag(observation)
     if not lag and served_s is not None and offered_s - served_s > GROWING * offered_s:
-        if busiest > rules.target:  # otherwise nothing is too slow for what it gets
+        if busiest > settings.target:  # otherwise nothing is too slow for what it gets
             what = f"{rate(served_s)} of {rate(offered_s)} are carried, so more and more wait"
             return Load(State.OVERLOADED, f"{busy}{skew}, but {what}")
-        lag = _buffering(observation)
+        lag = _with_growing_buffers(observation)
     if lag:
         return Load(State.LAGGING, f"{lag}; {busy}")
-    if busiest < rules.low:
-        return Load(State.UNDERUSED, f"{busy}, below {percent(rules.low)}")
-    return Load(State.STEADY, f"{busy}, within {percent(rules.low)} to {percent(rules.high)}")
+    if busiest < settings.low:
+        return Load(State.UNDERUSED, f"{busy}, below {percent(settings.low)}")
+    return Load(State.STEADY, f"{busy}, within {percent(settings.low)} to {percent(settings.high)}")
 
 
 def is_sure(observation: Observation, high: float) -> bool:
@@ -113,7 +113,7 @@ def noise_s(offered_s: float, share: float, seconds: float) -> float:
     return max(share * offered_s, by_chance_s)
 
 
-def _held(observation: Observation) -> str:
+def _under_backpressure(observation: Observation) -> str:
     """Return which operator is under backpressure most, in words; empty if none is."""
     readings = observation.readings
     held = min(readings, key=lambda each: (-readings[each].backpressured, each))
@@ -154,7 +154,7 @@ def _lag(observation: Observation) -> str:
     )
 
 
-def _buffering(observation: Observation) -> str:
+def _with_growing_buffers(observation: Observation) -> str:
     """Return at which operator more and more tuples wait in buffers, in words; empty if at none."""
     slow = observation.slowest
     if not slow or observation.processed == 1.0:
@@ -173,7 +173,7 @@ class Parts:
     Parameters
     ----------
     high
-        Utilisation above which a job is overloaded; see `Rules`.
+        Utilisation above which a job is overloaded; see `ControllerSettings`.
     """
 
     def __init__(self, high: float) -> None:

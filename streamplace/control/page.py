@@ -21,9 +21,9 @@ from streamplace.control.decisions import (
     rate,
     tuples,
 )
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.files.writing import write_text
-from streamplace.pictures.style import COLOURS, GREY, drawn, legend_below, line, save
+from streamplace.pictures.style import COLOURS, GREY, legend_below, line, save, styled_figure
 
 SIZE = (4.6, 2.9)  # width and height of a plot in inches, narrow enough for a telephone
 DAY_S = 86_400.0
@@ -66,14 +66,14 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 NONE = "<tr><td>none</tr>"
 
 
-def panels(points: Sequence[Point], rules: Rules) -> list[str]:
+def panels(points: Sequence[Point], settings: ControllerSettings) -> list[str]:
     """Return plots as SVG, each narrow enough for a telephone: rates, waiting, busy, instances.
 
     Parameters
     ----------
     points
         At least one, in the order of time.
-    rules
+    settings
         Their band is shaded.
     """
 
@@ -87,9 +87,9 @@ def panels(points: Sequence[Point], rules: Rules) -> list[str]:
         axes.set(title="tuples that wait at the sources")
 
     def busy(axes: Axes) -> None:
-        axes.axhspan(rules.low, rules.high, color=COLOURS[2], alpha=0.12, linewidth=0)
+        axes.axhspan(settings.low, settings.high, color=COLOURS[2], alpha=0.12, linewidth=0)
         _line(axes, points, lambda p: p.busiest, "busiest instance", 0)
-        axes.axhline(rules.target, color=GREY, linewidth=0.9, label="target")
+        axes.axhline(settings.target, color=GREY, linewidth=0.9, label="target")
         axes.set(title="utilisation (shaded: nothing is done)")
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:.0%}"))
 
@@ -102,7 +102,7 @@ def panels(points: Sequence[Point], rules: Rules) -> list[str]:
 
 
 def _panel(points: Sequence[Point], draw: Callable[[Axes], None]) -> str:
-    with drawn(SIZE) as figure:
+    with styled_figure(SIZE) as figure:
         axes = figure.subplots()
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.10g}"))
         draw(axes)
@@ -162,7 +162,7 @@ def write_page(
     job: str,
     mode: str,
     timeline: Timeline,
-    rules: Rules,
+    settings: ControllerSettings,
     *,
     ended: bool = False,
 ) -> None:
@@ -184,14 +184,16 @@ def write_page(
     FormatError
         If the file cannot be written; a former one is kept.
     """
-    write_text(path, page_html(job, mode, timeline, rules, ended=ended))
+    write_text(path, page_html(job, mode, timeline, settings, ended=ended))
 
 
-def page_html(job: str, mode: str, timeline: Timeline, rules: Rules, *, ended: bool = False) -> str:
+def page_html(
+    job: str, mode: str, timeline: Timeline, settings: ControllerSettings, *, ended: bool = False
+) -> str:
     """Return the page as text; see `write_page`. It loads nothing else."""
     latest = timeline.points[-1]
     doing = "It changes the job." if mode == "apply" else "It changes nothing: it advises only."
-    live = f'<meta http-equiv="refresh" content="{max(1, round(rules.window_s))}">'
+    live = f'<meta http-equiv="refresh" content="{max(1, round(settings.window_s))}">'
     until = "The job is no longer watched." if ended else doing
     decided = list(timeline.decided())[:ROWS]
     rescales = [_row(point, brief(point)) for point in decided if point.decision.plan is not None]
@@ -205,7 +207,7 @@ def page_html(job: str, mode: str, timeline: Timeline, rules: Rules, *, ended: b
         f"<h1>{escape(job)}</h1>",
         f"<p>{clock(latest.decision.at_s)} UTC. {until}</p>",
         _figures(latest),
-        f"<figure>{''.join(panels(timeline.points, rules))}</figure>",
+        f"<figure>{''.join(panels(timeline.points, settings))}</figure>",
         *_table("Instances per operator", ("operator", "now", "planned"), _instances(latest)),
         *_table("Rescales", ("UTC", "decision", "what", "reason"), rescales or [NONE]),
         *_table("All decisions", ("UTC", "decision", "state", "reason"), map(_full, decided)),

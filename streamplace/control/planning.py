@@ -14,7 +14,7 @@ from streamplace.control.costs import measured_graph
 from streamplace.control.observation import Observation, limits_by_slots, slots_of_groups
 from streamplace.control.plannable import check_plannable
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.skew import in_words, with_shares
 from streamplace.display.text import quoted, several
 from streamplace.errors import InfeasibleError, PlacementError, ProblemError, StreamplaceError
@@ -53,7 +53,7 @@ class SizePlanner:
         of instances may change.
     cluster
         All devices that may be there. Prices are per second; devices without one have
-        `Rules.machine_price`.
+        `ControllerSettings.machine_price`.
     evaluations
         Limit of each search; see `size`.
 
@@ -64,12 +64,17 @@ class SizePlanner:
     """
 
     def __init__(
-        self, graph: StreamGraph, cluster: Cluster, rules: Rules, *, evaluations: int = EVALUATIONS
+        self,
+        graph: StreamGraph,
+        cluster: Cluster,
+        settings: ControllerSettings,
+        *,
+        evaluations: int = EVALUATIONS,
     ) -> None:
         check_plannable(graph, cluster)
-        self._graph, self._rules, self._evaluations = graph, rules, evaluations
+        self._graph, self._settings, self._evaluations = graph, settings, evaluations
         self._cluster = Cluster(
-            [replace(each, price=_price(each.price, rules)) for each in cluster.devices],
+            [replace(each, price=_price(each.price, settings)) for each in cluster.devices],
             cluster.network,
         )
 
@@ -90,18 +95,18 @@ class SizePlanner:
         """
         if fault := self._unknown(observation):
             return fault
-        most, enough, clock = dict[str, int](), "", Budget(seconds)
+        most, enough, budget = dict[str, int](), "", Budget(seconds)
         try:
             present, constraints = without_lost(
                 self._cluster, self._graph.constraints, observation.devices
             )
             graph, stays = self._measured(observation)
             limited = self._limited(graph, observation, stays)
-            sized = self._sized(limited, present, constraints, rate_s, clock)
+            sized = self._sized(limited, present, constraints, rate_s, budget)
             if most := limits_by_slots(sized.parallelism, observation):
                 slots = sum(slots_of_groups(sized.parallelism, observation).values())
                 enough = f"; {counted(slots, 'slot')} would be enough"
-                sized = self._sized(at_most(limited, most), present, constraints, rate_s, clock)
+                sized = self._sized(at_most(limited, most), present, constraints, rate_s, budget)
             after = _deployment(sized)
             before = Deployment(observation.hosts)
             return Plan(
@@ -145,7 +150,7 @@ class SizePlanner:
         work[not_timed] = np.nan_to_num(work[not_timed])
         known, _ = graph.with_numbers(instructions=work)
         # What an instance may have in multiples of its share, within the band, in a plan.
-        uneven = self._rules.high / self._rules.target
+        uneven = self._settings.high / self._settings.target
         shared, stays = with_shares(known, observation, uneven)
         kept = {*observation.idle, *observation.finished}
         return shared, [*stays, *not_timed, *(graph.index[name] for name in sorted(kept))]
@@ -161,7 +166,7 @@ class SizePlanner:
                 least[v] = most[v] = min(count, most.get(v, count))
                 continue
             low, high = limits_of_count(graph, v)
-            kept = count * (1.0 - self._rules.most_scale_down)
+            kept = count * (1.0 - self._settings.most_scale_down)
             least[v] = min(high, max(low, ceil(kept - ROUNDING)))
         return graph.with_numbers(min_parallelism=least, max_parallelism=most, parallelism=present)[
             0
@@ -173,13 +178,13 @@ class SizePlanner:
         cluster: Cluster,
         constraints: Constraints,
         rate_s: float,
-        clock: Budget,
+        budget: Budget,
     ) -> SizeResult:
         """Return the size at the lowest utilisation, from the target on, that the devices allow."""
         is_priced = any(each.price for each in cluster.devices)
         fault: StreamplaceError | None = None
         # Where the target is out of reach, a plan with less headroom is better than none.
-        for target in sorted({self._rules.target, self._rules.high, 1.0}):
+        for target in sorted({self._settings.target, self._settings.high, 1.0}):
             try:
                 return size(
                     graph,
@@ -189,7 +194,7 @@ class SizePlanner:
                     constraints=constraints,
                     target_utilisation=target,
                     resize=True,
-                    seconds=max(OF_LEFT * clock.seconds_left(), 0.0),
+                    seconds=max(OF_LEFT * budget.seconds_left(), 0.0),
                     evaluations=self._evaluations,
                 )
             except (InfeasibleError, PlacementError) as error:
@@ -218,8 +223,8 @@ class SizePlanner:
         return sum(sorted(price or 0.0 for price in prices))
 
 
-def _price(price: float | None, rules: Rules) -> float:
-    return rules.machine_price if price is None else price
+def _price(price: float | None, settings: ControllerSettings) -> float:
+    return settings.machine_price if price is None else price
 
 
 def _deployment(sized: SizeResult) -> Deployment:

@@ -7,7 +7,7 @@ from streamplace.control.decisions import lasting, rate, tuples
 from streamplace.control.load import GROWING
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.display.text import number
 
 TUPLES, MONEY = "tuples", "money"
@@ -19,7 +19,7 @@ class Worth(NamedTuple):
     Attributes
     ----------
     gain, price
-        In `unit`, within `Rules.horizon_s`.
+        In `unit`, within `ControllerSettings.horizon_s`.
     text
         Both in words.
     """
@@ -35,14 +35,16 @@ class Worth(NamedTuple):
         return self.gain > self.price
 
 
-def planned_rate(rate_s: float, waiting: float, downtime_s: float, rules: Rules) -> float:
+def planned_rate(
+    rate_s: float, waiting: float, downtime_s: float, settings: ControllerSettings
+) -> float:
     """Return the rate to plan for, in tuples/s, so that what waits is worked off in time.
 
     As in Flink's autoscaler, a plan at the target utilisation U then has capacity for
     R / U + (W + R D) / C, with the rate R, the tuples W that wait, the downtime D, and the time C
     to catch up.
     """
-    return rate_s + rules.target * (waiting + rate_s * downtime_s) / rules.catch_up_s
+    return rate_s + settings.target * (waiting + rate_s * downtime_s) / settings.catch_up_s
 
 
 def catch_up_s(plan: Plan, rate_s: float, waiting: float, downtime_s: float) -> float:
@@ -56,7 +58,7 @@ def worth_of_more(
     plan: Plan,
     served_s: float | None,
     downtime_s: float,
-    rules: Rules,
+    settings: ControllerSettings,
     *,
     ahead_s: float = 0.0,
 ) -> Worth:
@@ -73,17 +75,17 @@ def worth_of_more(
     offered_s, now_s = observation.offered_s or 0.0, plan.now_carries_s
     price = offered_s * downtime_s
     if observation.hidden:  # what is carried now is the least that is offered
-        gain = max(plan.carries_s - offered_s, 0.0) * rules.horizon_s
+        gain = max(plan.carries_s - offered_s, 0.0) * settings.horizon_s
         text = (
             f"{rate(offered_s)} are carried, and more may be offered ({observation.hidden}), so up "
-            f"to {tuples(gain)} are gained within {lasting(rules.horizon_s)}, and {tuples(price)} "
-            f"are delayed by a restart of {lasting(downtime_s)}"
+            f"to {tuples(gain)} are gained within {lasting(settings.horizon_s)}, and "
+            f"{tuples(price)} are delayed by a restart of {lasting(downtime_s)}"
         )
         return Worth(gain, price, TUPLES, text)
     # What was measured shows that the model promises too much of what runs.
     if served_s is not None and offered_s - served_s > GROWING * offered_s:
         now_s = min(now_s, served_s)
-    gain = max(min(offered_s + ahead_s, plan.carries_s) - now_s, 0.0) * rules.horizon_s
+    gain = max(min(offered_s + ahead_s, plan.carries_s) - now_s, 0.0) * settings.horizon_s
     if now_s >= offered_s + ahead_s:
         text = f"all of the offered {rate(offered_s)} are carried, so only headroom is lost"
         return Worth(0.0, price, TUPLES, text)
@@ -92,14 +94,14 @@ def worth_of_more(
         offered += f" and {rate(ahead_s)} more at the end of the cool-down"
     text = (
         f"{rate(now_s)} of {offered} are carried, so {tuples(gain)} are gained within "
-        f"{lasting(rules.horizon_s)}, and {tuples(price)} are delayed by a restart of "
+        f"{lasting(settings.horizon_s)}, and {tuples(price)} are delayed by a restart of "
         f"{lasting(downtime_s)}"
     )
     return Worth(gain, price, TUPLES, text)
 
 
 def worth_of_less(
-    plan: Plan, rate_s: float, caught_up_s: float, downtime_s: float, rules: Rules
+    plan: Plan, rate_s: float, caught_up_s: float, downtime_s: float, settings: ControllerSettings
 ) -> Worth:
     """Return the worth of less capacity: the price of the machines that are no longer needed.
 
@@ -113,9 +115,9 @@ def worth_of_less(
     """
     freed_s = plan.now_price_s - plan.price_s
     delayed = rate_s * (downtime_s + caught_up_s)
-    gain, price = freed_s * rules.horizon_s, delayed * rules.delayed_tuple_price
+    gain, price = freed_s * settings.horizon_s, delayed * settings.delayed_tuple_price
     text = (
         f"devices at a price of {number(freed_s)} per second are freed, {number(gain)} within "
-        f"{lasting(rules.horizon_s)}, and {tuples(delayed)} are delayed, at {number(price)}"
+        f"{lasting(settings.horizon_s)}, and {tuples(delayed)} are delayed, at {number(price)}"
     )
     return Worth(gain, price, MONEY, text)

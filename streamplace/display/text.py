@@ -48,7 +48,7 @@ def percent_reached(share: float) -> str:
     return percent(min(share, 0.999) if share < 1.0 - ROUNDING else share)
 
 
-def reached(value: float, whole: float) -> str:
+def share_of(value: float, whole: float) -> str:
     """Return the share that a value is of a whole; 100% where `number` shows both as equal."""
     return percent(1.0) if number(value) == number(whole) else percent_reached(value / whole)
 

@@ -168,7 +168,7 @@ def labels(names: Sequence[str], length: int) -> list[str]:
     return found
 
 
-def listed(names: Names, room: int) -> str:
+def names_that_fit(names: Names, room: int) -> str:
     """Return the names that fit into `room` characters, and the number of the others."""
     found: list[str] = []
     for name in names.first[:MAX_NAMES]:
@@ -186,7 +186,7 @@ def short(cell: Cell) -> str:
     if isinstance(cell, str):
         return shortened(cell, NAME_LENGTH)
     first = tuple(shortened(name, NAME_LENGTH) for name in cell.first[:NAMES_LISTED])
-    return listed(Names(first, cell.count, cell.between), ROOM)
+    return names_that_fit(Names(first, cell.count, cell.between), ROOM)
 
 
 def _differences(names: list[str], length: int) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any
 from streamplace.errors import BackendError, UsageError
 from streamplace.execution.calls import LOOK_S, ClusterMember, Connected, in_mb, peak_bytes
 from streamplace.execution.progress import note
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 from streamplace.util.suggest import valid_choices
 
 BACKENDS = ("local", "ray", "dask")
@@ -83,7 +83,7 @@ LOCAL = Backend()
 
 
 @contextmanager
-def connected(backend: Backend, jobs: int) -> Iterator[Connected]:
+def cluster_of_jobs(backend: Backend, jobs: int) -> Iterator[Connected]:
     """Connect to a cluster, or start one with `jobs` processes and stop it after the block.
 
     Raises
@@ -146,7 +146,7 @@ def resources(backend: Backend, members: Sequence[ClusterMember]) -> str:
 @contextmanager
 def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    with _installed("ray", "Ray"):
+    with _explain_imports("ray", "Ray"):
         import ray  # noqa: PLC0415
         import ray._private.worker as of_ray  # noqa: PLC0415 - an extra, and heavy
     quiet = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -155,7 +155,7 @@ def _ray(backend: Backend, jobs: int) -> Iterator[Connected]:
     try:
         if starts:
             of_ray.print_to_stdstream = _ignored  # it prints lost machines on stdout
-            with _connecting(backend), _sigterm_kept():
+            with _as_backend_error(backend), _sigterm_kept():
                 if backend.address is None:
                     ray.init("local", **own, **quiet)
                 else:
@@ -196,12 +196,12 @@ def _ignored(*_: Any, **__: Any) -> None:
 
 @contextmanager
 def _dask(backend: Backend, jobs: int) -> Iterator[Connected]:
-    with _installed("dask", "Dask"):
+    with _explain_imports("dask", "Dask"):
         import distributed  # noqa: PLC0415 - an extra, and heavy
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     own = {"n_workers": jobs, "threads_per_worker": 1, "dashboard_address": "127.0.0.1:0"}
     try:
-        with _connecting(backend), interrupts_ignored():  # worker processes inherit this
+        with _as_backend_error(backend), interrupts_ignored():  # worker processes inherit this
             client = (
                 distributed.Client(**own, host="127.0.0.1", silence_logs=logging.CRITICAL)
                 if backend.address is None
@@ -245,14 +245,14 @@ def shipping(backend: Backend) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (module := _lacking(error)) is None:
+        if (module := _module_missing_there(error)) is None:
             raise
         raise _failed(
             backend, f"its workers have no module {module!r}; {SHIP[backend.name].format(module)}"
         ) from error
 
 
-def _lacking(error: BaseException | None) -> str | None:
+def _module_missing_there(error: BaseException | None) -> str | None:
     """Return the module that an error of a worker says is missing there, if it is not here."""
     while error is not None:
         for name in _NO_MODULE.findall(str(error)):
@@ -263,16 +263,16 @@ def _lacking(error: BaseException | None) -> str | None:
 
 
 @contextmanager
-def _installed(extra: str, name: str) -> Iterator[None]:
+def _explain_imports(extra: str, name: str) -> Iterator[None]:
     """Raise a UsageError that says how to install what the block cannot import."""
     try:
         yield
     except ImportError:
-        raise UsageError(missing(f"--backend {extra}", name, extra)) from None
+        raise UsageError(missing_message(f"--backend {extra}", name, extra)) from None
 
 
 @contextmanager
-def _connecting(backend: Backend) -> Iterator[None]:
+def _as_backend_error(backend: Backend) -> Iterator[None]:
     """Turn any error while starting or joining a cluster into a one-line BackendError."""
     try:
         yield

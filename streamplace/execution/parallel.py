@@ -18,7 +18,7 @@ from joblib.externals.loky.backend import resource_tracker as of_joblib
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from streamplace.errors import BackendError
-from streamplace.execution.backends import LOCAL, Backend, connected, shipping
+from streamplace.execution.backends import LOCAL, Backend, cluster_of_jobs, shipping
 from streamplace.execution.calls import MAX_LOST, Repeatable, in_mb, results_of
 from streamplace.execution.progress import note
 
@@ -166,7 +166,7 @@ def _on_processes(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # about tasks cancelled by an interruption
         try:
-            yield from _resuming(results_from)
+            yield from _resume_after_loss(results_from)
         except BrokenProcessPool:
             killed = "worker processes were repeatedly killed at the same item"
             advice = f"check that memory suffices for {processes} processes, or lower --jobs"
@@ -245,7 +245,7 @@ def _work_for(parent: int, folder: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def _resuming(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Result]:
+def _resume_after_loss(results_from: Callable[[int], Iterator[Result]]) -> Iterator[Result]:
     """Yield all results; when a process is lost, resume from the first missing result."""
     done = losses = 0
     while True:
@@ -271,7 +271,7 @@ def _on_cluster(
     *,
     in_order: bool,
 ) -> Generator[Result, None, None]:
-    with connected(backend, jobs or cpu_count()) as cluster, shipping(backend):
+    with cluster_of_jobs(backend, jobs or cpu_count()) as cluster, shipping(backend):
         peak = yield from results_of(
             function, items, cluster, jobs=jobs, items_per_call=items_per_call, in_order=in_order
         )

@@ -40,7 +40,7 @@ def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item
 
     bar = progress.Progress(console=console.Console(stderr=True), transient=True)
     task = bar.add_task(label, total=total)
-    with _delayed(bar.start, bar.stop):
+    with _after_a_second(bar.start, bar.stop):
         for item in items:
             yield item
             bar.advance(task)
@@ -55,12 +55,12 @@ def working(label: str) -> Iterator[None]:
     from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
 
     status = Console(stderr=True).status(label)
-    with _delayed(status.start, status.stop):
+    with _after_a_second(status.start, status.stop):
         yield
 
 
 @contextmanager
-def _delayed(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
+def _after_a_second(start: Callable[[], None], stop: Callable[[], None]) -> Iterator[None]:
     """Call `start` once the block has run for a second, and `stop` at its end."""
     timer = threading.Timer(DELAY_S, start)
     timer.daemon = True

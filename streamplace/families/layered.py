@@ -116,10 +116,10 @@ def series_parallel(count: int, rng: np.random.Generator, name: str) -> StreamGr
         else:
             ends.append((u, w))
         ends.append((w, v))
-    return furnish(count, *_numbered(count, ends), rng, name)
+    return furnish(count, *_renumber(count, ends), rng, name)
 
 
-def _numbered(count: int, ends: list[tuple[int, int]]) -> tuple[np.ndarray, list[float]]:
+def _renumber(count: int, ends: list[tuple[int, int]]) -> tuple[np.ndarray, list[float]]:
     """Renumber operators topologically, breadth first; return sorted ends and source shares."""
     after: list[list[int]] = [[] for _ in range(count)]
     waiting = [0] * count

@@ -11,7 +11,7 @@ from streamplace.files.reading import decode, name_of, read_bytes, refuse_empty
 from streamplace.formats.format import Format
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.recognition import kind_of_document
-from streamplace.formats.registry import FORMATS, named
+from streamplace.formats.registry import FORMATS, format_named
 from streamplace.formats.sizes import NO_SIZES, Sizes
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.logical import LogicalGraph
@@ -38,7 +38,7 @@ def read_document(path: str, kind: str, sizes: Sizes = NO_SIZES) -> LogicalGraph
     FormatError
         If the file is not valid. The message names the file, the place in it and the fault.
     """
-    found = named(kind)
+    found = format_named(kind)
     where, data = name_of(path), read_bytes(path)
     refuse_empty(data, where)
     read: Callable[[], LogicalGraph]
@@ -64,7 +64,7 @@ def read_cluster_document(path: str, kind: str) -> tuple[Cluster, list[str]]:
     FormatError
         If the file is not valid. The message names the file, the place in it and the fault.
     """
-    reader = named(kind).read_cluster
+    reader = format_named(kind).read_cluster
     if reader is None:
         raise UsageError(f"format {kind!r} describes no cluster")
     where, data = name_of(path), read_bytes(path)
@@ -120,7 +120,7 @@ def read_text_as(text: str, where: str, kind: str) -> LogicalGraph:
         If the text is not valid. The message is one line and names the file `where`, the place in
         it and the fault.
     """
-    return _read(partial(_text_reader(named(kind)), text, where), where)
+    return _read(partial(_text_reader(format_named(kind)), text, where), where)
 
 
 def _text_reader(found: Format) -> Callable[[str, str], LogicalGraph]:
@@ -182,7 +182,7 @@ def read_module(name: str, kind: str, inputs: Sequence[str] = (), seed: int = 0)
     GraphError
         If the code does not run on these inputs, or is not a graph.
     """
-    found = named(kind)
+    found = format_named(kind)
     if found.read_code is None:
         raise UsageError(f"format {kind!r} has no reader of code")
     return found.read_code(name, inputs, seed)
@@ -198,4 +198,4 @@ def export_text(placement: Placement, kind: str) -> str:
     ProblemError
         If the format cannot express the placement.
     """
-    return named(kind).text_of(placement)
+    return format_named(kind).text_of(placement)

@@ -72,6 +72,6 @@ def on_one_line(text: str) -> str:
     return " ".join(text.split()).encode("ascii", "backslashreplace").decode()
 
 
-def shown(names: Sequence[str]) -> str:
+def ascii_names(names: Sequence[str]) -> str:
     """Return names for a comment: the first in quotes, and the number of others."""
     return on_one_line(listed(names))

@@ -2,7 +2,7 @@
 
 import re
 
-from streamplace.formats.instances import shown
+from streamplace.formats.instances import ascii_names
 from streamplace.problem.placement import Placement
 
 ACCELERATOR = re.compile(r"gpu|tpu|npu|fpga|cuda|accelerator", re.IGNORECASE)
@@ -22,7 +22,7 @@ def accelerators(placement: Placement) -> str:
         ("it", "requires", "needs") if len(names) == 1 else ("they", "require", "need")
     )
     return (
-        f"the work of {shown(names)}, which {require} an accelerator, is counted as CPU; "
+        f"the work of {ascii_names(names)}, which {require} an accelerator, is counted as CPU; "
         f"set what {who} {need} by hand"
     )
 
@@ -33,6 +33,6 @@ def resources(placement: Placement) -> str:
     if not names:
         return ""
     return (
-        f"the file does not reserve {shown(names)}, which the placement counts; "
+        f"the file does not reserve {ascii_names(names)}, which the placement counts; "
         "reserve what is needed by hand"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamplace.files.foreign import OURS
 from streamplace.formats.format import Signs
-from streamplace.formats.registry import formats, named
+from streamplace.formats.registry import format_named, formats
 
 HEAD = 100_000
 """Characters at the beginning of a text in which its format is looked for."""
@@ -55,7 +55,7 @@ def kind_of_value(value: Any) -> str | None:
 
 def makes(kind: str) -> str:
     """Return what `import` makes of files of a format: ``graph`` or ``cluster``."""
-    return named(kind).makes
+    return format_named(kind).makes
 
 
 def _first(has: Callable[[Signs], bool]) -> str | None:

@@ -14,7 +14,7 @@ FORMATS = entry_points.ours(GROUP)
 """The built-in formats: name -> ``module:object``."""
 
 
-def named(text: str) -> Format:
+def format_named(text: str) -> Format:
     """Return the format of a name; no other built-in format is loaded.
 
     Parameters
@@ -31,7 +31,7 @@ def named(text: str) -> Format:
         return _built_in(text)
     found, options = plugins.find(text, NOUN, GROUP, FORMATS, form="module:FORMAT")
     plugins.read_options(text, options, {}, NOUN)
-    return _checked(found, text)
+    return _as_format(found, text)
 
 
 def formats() -> Iterator[Format]:
@@ -42,8 +42,8 @@ def formats() -> Iterator[Format]:
     yield from map(_built_in, FORMATS)
     for name, point in sorted(plugins.installed(GROUP).items()):
         if name not in FORMATS:
-            with suppress(UsageError):  # `named` says why it cannot be loaded
-                yield _checked(plugins.load_installed(point, NOUN), name)
+            with suppress(UsageError):  # `format_named` says why it cannot be loaded
+                yield _as_format(plugins.load_installed(point, NOUN), name)
 
 
 def _built_in(name: str) -> Format:
@@ -51,7 +51,7 @@ def _built_in(name: str) -> Format:
     return found
 
 
-def _checked(found: object, text: str) -> Format:
+def _as_format(found: object, text: str) -> Format:
     if not isinstance(found, Format):
         raise UsageError(f"{NOUN} {text!r}: is not a streamplace.formats.Format")
     return replace(found, name=text)

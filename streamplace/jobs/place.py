@@ -13,8 +13,8 @@ from streamplace.jobs.result import JobsResult, outcomes
 from streamplace.jobs.search import (
     FEW_PLACEMENTS,
     Improvement,
+    are_feasible,
     best_of_all,
-    feasible_rows,
     is_better,
     is_small,
 )
@@ -30,7 +30,7 @@ from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.place import solve
+from streamplace.workflows.place import place_problem
 from streamplace.workflows.result import Result
 
 EVALUATIONS, PER_UNIT = 20_000, 200  # joint placements compared: a constant, and per unit
@@ -88,8 +88,8 @@ def _by_priority(
                 return None
         present[members] = True
         shares = joint.allocation(devices, present).shares
-    rules = joint.union.feasibility
-    return devices if feasible_rows(joint.union, devices[None, rules.first_of])[0] else None
+    feasibility = joint.union.feasibility
+    return devices if are_feasible(joint.union, devices[None, feasibility.first_of])[0] else None
 
 
 def union_at(
@@ -188,7 +188,9 @@ def place_jobs(
 def _alone(joint: JointProblem, j: int, placer: str | Placer, seed: int) -> Result:
     """Return the result of placing one job alone; an error of its problem names the job."""
     with within(f"jobs[{j}] ({joint.jobs[j].name!r})"):
-        return solve(joint.problems[j], placer, seed)
+        result = place_problem(joint.problems[j], placer, seed)
+    assert isinstance(result, Result)  # the objective of each job is throughput
+    return result
 
 
 def _bound(result: Result) -> float:

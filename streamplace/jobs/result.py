@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, percent, quoted, reached
+from streamplace.display.text import number, percent, quoted, share_of
 from streamplace.display.view import Cell, Grid, Line, Names, View
 from streamplace.files import write_json, write_placement
 from streamplace.files.writing import staged
@@ -249,7 +249,7 @@ class JobsResult(Displayable):
                 number(job.priority),
                 number(job.source_rate),
                 number(job.throughput),
-                reached(job.throughput, job.source_rate),
+                share_of(job.throughput, job.source_rate),
                 number(job.lost),
                 Names.of(list(job.lost_to)),
                 "" if limit is None else f"{limit.kind} {limit.name}",

@@ -35,7 +35,7 @@ def single_moves(problem: Problem, on: Ints, rng: np.random.Generator) -> Iterat
         some = moves[begin : begin + CHUNK]
         rows = np.repeat(on[None, :], len(some), axis=0)
         rows[np.arange(len(some)), unit[some]] = device[some]
-        kept = rows[feasible_rows(problem, rows)]
+        kept = rows[are_feasible(problem, rows)]
         if len(kept):
             yield kept
 
@@ -48,8 +48,8 @@ def double_moves(
     Half of them exchange the devices of two units; the others put two units, mostly such as are
     joined by a stream, on one device.
     """
-    rules, graph = problem.feasibility, problem.graph
-    units, devices = rules.unit_count, len(problem.cluster.devices)
+    feasibility, graph = problem.feasibility, problem.graph
+    units, devices = feasibility.unit_count, len(problem.cluster.devices)
     if units == 1:
         return
     first = rng.integers(units, size=count)
@@ -58,29 +58,29 @@ def double_moves(
     if len(graph.stream_source):
         joined = together & (rng.random(count) < JOINED)
         stream = rng.integers(len(graph.stream_source), size=count)
-        first = np.where(joined, rules.unit_of[graph.stream_source[stream]], first)
-        second = np.where(joined, rules.unit_of[graph.stream_target[stream]], second)
+        first = np.where(joined, feasibility.unit_of[graph.stream_source[stream]], first)
+        second = np.where(joined, feasibility.unit_of[graph.stream_target[stream]], second)
     target = rng.integers(devices, size=count)
     rows = np.repeat(on[None, :], count, axis=0)
     rows[np.arange(count), first] = np.where(together, target, on[second])
     rows[np.arange(count), second] = np.where(together, target, on[first])
     rows = rows[(rows != on).any(axis=1)]
-    rows = rows[feasible_rows(problem, rows)]
+    rows = rows[are_feasible(problem, rows)]
     yield from (rows[begin : begin + CHUNK] for begin in range(0, len(rows), CHUNK))
 
 
-def feasible_rows(problem: Problem, rows: Ints) -> Bools:
+def are_feasible(problem: Problem, rows: Ints) -> Bools:
     """Return whether each placement of units, (K, U), is feasible, (K,)."""
-    rules, (count, units) = problem.feasibility, rows.shape
-    obeys: Bools = np.logical_and.reduce(rules.allowed[np.arange(units), rows], axis=1)
-    for limit in rules.limits:
+    feasibility, (count, units) = problem.feasibility, rows.shape
+    obeys: Bools = np.logical_and.reduce(feasibility.allowed[np.arange(units), rows], axis=1)
+    for limit in feasibility.limits:
         used = np.zeros((count, len(limit.room)))
         for unit in np.flatnonzero(limit.needs):
             used[np.arange(count), rows[:, unit]] += limit.needs[unit]
         obeys[(used > limit.room).any(axis=1)] = False
-    for group in rules.excluding:
+    for group in feasibility.excluding:
         obeys &= _all_differ(rows[:, list(group)])
-    for group in rules.separating:
+    for group in feasibility.separating:
         obeys &= _all_differ(problem.cluster.group_of[rows[:, list(group)]])
     return obeys
 
@@ -110,14 +110,16 @@ class Improvement:
     def __call__(self, joint: JointProblem, start: Ints, rng: np.random.Generator) -> Ints:
         """Return the best joint placement found from one that is feasible, (V,)."""
         search = _Search(joint, self.evaluations, rng)
-        rules = joint.union.feasibility
-        best = search.climbed(start[rules.first_of], search.worth_of(start[rules.first_of]))
+        feasibility = joint.union.feasibility
+        best = search.climbed(
+            start[feasibility.first_of], search.worth_of(start[feasibility.first_of])
+        )
         while search.left > 0 and not joint.carries_all(best[1]):
             kicked = search.kicked(best[0])
             found = search.climbed(kicked, search.worth_of(kicked))
             if is_better(found[1], best[1]):
                 best = found
-        return best[0][rules.unit_of]
+        return best[0][feasibility.unit_of]
 
 
 def is_better(worth: Floats, other: Floats) -> bool:
@@ -185,8 +187,8 @@ def is_small(joint: JointProblem, most: int = MOST_PLACEMENTS) -> bool:
 
 def best_of_all(joint: JointProblem) -> Ints | None:
     """Return the best joint placement, (V,), by `JointProblem.worth`; None if none is feasible."""
-    rules = joint.union.feasibility
-    choices = [np.flatnonzero(row) for row in rules.allowed]
+    feasibility = joint.union.feasibility
+    choices = [np.flatnonzero(row) for row in feasibility.allowed]
     shape = tuple(len(devices) for devices in choices)
     best = None
     for begin in range(0, prod(shape), AT_ONCE):
@@ -195,11 +197,11 @@ def best_of_all(joint: JointProblem) -> Ints | None:
         rows = np.stack(
             [c[d] for c, d in zip(choices, digits, strict=True)], axis=1, dtype=np.int32
         )
-        rows = rows[feasible_rows(joint.union, rows)]
+        rows = rows[are_feasible(joint.union, rows)]
         if not len(rows):
             continue
-        worths = joint.worth(rows[:, rules.unit_of])
+        worths = joint.worth(rows[:, feasibility.unit_of])
         top = max(range(len(rows)), key=lambda k: tuple(worths[k]))
         if best is None or is_better(worths[top], best[1]):
             best = rows[top], worths[top]
-    return None if best is None else best[0][rules.unit_of]
+    return None if best is None else best[0][feasibility.unit_of]

@@ -12,7 +12,7 @@ from streamplace.errors import UsageError
 from streamplace.latency.confident import confident_rows
 from streamplace.latency.sampled import (
     CostDraws,
-    carried,
+    carried_share,
     draws_within,
     first_order_shares,
     utilisation_at,
@@ -208,7 +208,7 @@ def _report(
     count = draws_within(problem, uncertainty, REPORTED)
     draws = CostDraws(problem, uncertainty, (seed, 3), count)
     utilisation = draws.utilisation(np.stack([found.devices, start.devices]))
-    reached, without = carried(utilisation).tolist()
+    reached, without = carried_share(utilisation).tolist()
     full = float(utilisation_at(utilisation[0], confidence))
     smoothed = (reached * count + 1.0) / (count + 2.0)  # otherwise 0 where all draws agree
     return Confidence(

@@ -11,7 +11,7 @@ from math import sqrt
 
 import numpy as np
 
-from streamplace.latency.sampled import CostDraws, carried, draws_within, utilisation_at
+from streamplace.latency.sampled import CostDraws, carried_share, draws_within, utilisation_at
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
@@ -77,7 +77,7 @@ class Compared:
         Among equals, it is the one that sustains the highest rate with the probability asked for.
         The initial placement wins unless another one is better beyond chance.
         """
-        shares = carried(self.utilisation)
+        shares = carried_share(self.utilisation)
         order = np.lexsort((utilisation_at(self.utilisation, confidence), -shares))
         best = int(order[0])
         if shares[best] > 0.0 and _equal_by_chance(self.utilisation[[0, best]]):
@@ -120,7 +120,7 @@ def confident_rows(
         return _chosen(draws, known, confidence)
     budget = Budget(SECONDS)
     rows = [start.devices, *_of_inflated(problem, uncertainty, start, rng, budget)]
-    return _annealed(problem, draws, rows, confidence, rng, budget)
+    return _best_of_annealing(problem, draws, rows, confidence, rng, budget)
 
 
 def _chosen(draws: CostDraws, rows: Ints, confidence: float) -> Ints:
@@ -149,12 +149,12 @@ def _of_inflated(
             constraints=problem.constraints,
             objective=problem.throughput_objective.with_changes(problem.source_rate, "bottleneck"),
         )
-        limit = Budget(budget.seconds_left(), CHANGES)
-        found.append(best_of_chains(inflated, rng, [start.devices], limit).devices)
+        own = Budget(budget.seconds_left(), CHANGES)
+        found.append(best_of_chains(inflated, rng, [start.devices], own).devices)
     return found
 
 
-def _annealed(
+def _best_of_annealing(
     problem: Problem,
     draws: CostDraws,
     rows: Sequence[Ints],
@@ -163,21 +163,21 @@ def _annealed(
     budget: Budget,
 ) -> Ints:
     """Return the best of several placements, (V,) each, and of those that annealing finds."""
-    instance, rules = compiled(problem).instance, problem.feasibility
+    instance, feasibility = compiled(problem).instance, problem.feasibility
     known = distinct_rows(rows)
     known = np.concatenate([rows[0][None], known])
     utilisation = draws.utilisation(known)
     some = CostDraws(problem, draws.uncertainty, (*draws.seed, 1), ANNEALED)
     if not _is_small(problem, instance):
         return Compared(known, utilisation).chosen(confidence)
-    loads = sampled_loads(flow(problem), rules.unit_of, instance, some.loads())
-    units = rules.unit_count
+    loads = sampled_loads(flow(problem), feasibility.unit_of, instance, some.loads())
+    units = feasibility.unit_count
     steps = min(MAX_STEPS, max(MIN_STEPS, STEPS_PER_UNIT * units))
     annealing = _Annealing(instance, loads, rng.integers(1, 2**63, size=1, dtype=np.uint64))
     for chain in range(CHAINS):
         if budget.seconds_left() <= 0:
             break
-        shares = carried(utilisation)
+        shares = carried_share(utilisation)
         levels = utilisation_at(utilisation, confidence)
         order = np.lexsort((levels, -shares))
         # Everything is carried in every draw.
@@ -188,8 +188,10 @@ def _annealed(
         full = 1.0 if shares[order[0]] > 0.0 else float(levels[order[0]])
         # Every other chain begins elsewhere than at the best one, to leave its neighbourhood.
         begin = known[order[0 if chain % 2 == 0 else min(chain, len(order) - 1)]]
-        on = annealing.chain(begin[rules.first_of], steps, RAMPS[chain % len(RAMPS)] * full, full)
-        row = on[rules.unit_of][None]
+        on = annealing.chain(
+            begin[feasibility.first_of], steps, RAMPS[chain % len(RAMPS)] * full, full
+        )
+        row = on[feasibility.unit_of][None]
         known = np.concatenate([known, row])
         utilisation = np.concatenate([utilisation, draws.utilisation(row)])
     return Compared(known, utilisation).chosen(confidence)
@@ -232,7 +234,7 @@ def _equal_by_chance(utilisation: Floats) -> bool:
 
     The draws are the same for both, so only those in which they differ count (McNemar's test).
     """
-    first, second = (carried(each[:, None]) for each in utilisation)
+    first, second = (carried_share(each[:, None]) for each in utilisation)
     gained = float(np.sum(second > first))
     lost = float(np.sum(first > second))
     return gained - lost <= SURE * sqrt(gained + lost)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.latency.tuples import deployed
+from streamplace.latency.tuples import deployment_of
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import check_sinks
@@ -18,7 +18,7 @@ STEPS = 100  # of a bisection
 ROUNDING = 1e-9  # relative error of utilisations
 
 
-def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
+def proof_of_none(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     """Return the answer that provably no placement keeps a limit; None without a proof.
 
     Raises
@@ -32,7 +32,7 @@ def disproved(problem: Problem, limit: LatencyLimit) -> LatencyAnswer | None:
     """
     only_throughput(problem.objective, "a limit on latency supports only throughput")
     target = problem.target_utilisation
-    deployed(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
+    deployment_of(problem, np.zeros(len(problem.graph.names), np.int32))  # raises if not supported
     check_sinks(compiled(problem).flow)
     least_used = compiled(problem).least_utilisation(links_count=True)
     # with the whole capacity in use, queues grow without limit
@@ -77,7 +77,7 @@ def least_latency(problem: Problem, limit: LatencyLimit) -> float:
 
 def fastest_services(problem: Problem) -> Floats:
     """Return the mean seconds of each operator's tuple on the fastest device allowed, (V,)."""
-    flow, allowed = compiled(problem).flow, _allowed(problem)
+    flow, allowed = compiled(problem).flow, _devices_of_operators(problem)
     fastest = np.full(flow.operators, np.inf)
     for d in range(flow.devices):
         on = np.full(flow.operators, d, np.int32)
@@ -88,11 +88,15 @@ def fastest_services(problem: Problem) -> Floats:
 
 def least_transfers(problem: Problem) -> Floats:
     """Return the least seconds of a tuple between devices, (E,); 0 if both ends may share one."""
-    flow, allowed, rules = compiled(problem).flow, _allowed(problem), problem.feasibility
+    flow, allowed, feasibility = (
+        compiled(problem).flow,
+        _devices_of_operators(problem),
+        problem.feasibility,
+    )
     latency_s = problem.cluster.link_column("latency_s")
     rivals = {
         frozenset((a, b))
-        for units in (*rules.excluding, *rules.separating)
+        for units in (*feasibility.excluding, *feasibility.separating)
         for a in units
         for b in units
         if a != b
@@ -100,7 +104,7 @@ def least_transfers(problem: Problem) -> Floats:
     least = np.zeros(len(flow.source))
     for i in range(len(least)):
         u, w = int(flow.source[i]), int(flow.target[i])
-        ends = frozenset((int(rules.unit_of[u]), int(rules.unit_of[w])))
+        ends = frozenset((int(feasibility.unit_of[u]), int(feasibility.unit_of[w])))
         if ends not in rivals and (allowed[u] & allowed[w]).any():
             continue
         a, b = (column.ravel() for column in np.meshgrid(*map(np.flatnonzero, allowed[[u, w]])))
@@ -117,7 +121,7 @@ def least_transfers(problem: Problem) -> Floats:
     return least
 
 
-def _allowed(problem: Problem) -> Bools:
+def _devices_of_operators(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
     masks, row_of = problem.feasibility.masks
     return masks[row_of]

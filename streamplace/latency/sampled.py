@@ -77,7 +77,7 @@ def draws_within(problem: Problem, uncertainty: Uncertainty, most: int) -> int:
     return max(FEWEST, min(limits))
 
 
-def carried(utilisation: Floats) -> Floats:
+def carried_share(utilisation: Floats) -> Floats:
     """Return the share of draws in which everything offered is carried, (K,) for (K, S)."""
     shares: Floats = np.mean(utilisation <= ROUNDING, axis=-1)
     return shares
@@ -123,7 +123,7 @@ def first_order_shares(normals: Floats, result: Floats) -> Floats:
         tested = tested[strength[tested] > _quantile(2 * len(strength))]
     least = _chance_level(len(result), min(MOST, len(strength)))
     for i in tested:
-        share = 1.0 - _unexplained(normals[:, i], spread) * (len(result) - 1) / total
+        share = 1.0 - _variance_around_lines(normals[:, i], spread) * (len(result) - 1) / total
         shares[i] = share if share > least else 0.0
     return shares
 
@@ -145,7 +145,7 @@ def _chance_level(draws: int, inputs: int) -> float:
     return excess * freedom / (draws - 1 - freedom)
 
 
-def _unexplained(z: Floats, spread: Floats) -> float:
+def _variance_around_lines(z: Floats, spread: Floats) -> float:
     """Return the variance of a result around lines fitted in bins of one input."""
     edges = [NormalDist().inv_cdf(i / BINS) for i in range(1, BINS)]
     bins = np.searchsorted(edges, z)

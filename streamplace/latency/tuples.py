@@ -115,7 +115,7 @@ def score_of_tuples(placement: Placement, settings: Settings, found: TupleRun) -
     """Return the score of a placement from a run of single tuples."""
     problem = placement.problem
     alone = problem.with_source_rate(problem.source_rate)
-    placed = deployed(problem, placement.devices)
+    placed = deployment_of(problem, placement.devices)
     limited = placed.threads < placed.cores[placed.device]
     closed = score_at(
         alone,
@@ -139,7 +139,7 @@ def score_of_tuples(placement: Placement, settings: Settings, found: TupleRun) -
     )
 
 
-def deployed(problem: Problem, devices: NDArray[np.integer]) -> Deployment:
+def deployment_of(problem: Problem, devices: NDArray[np.integer]) -> Deployment:
     """Return the deployment of one placement, (V,), at the highest source rate.
 
     Raises
@@ -175,7 +175,7 @@ def estimate(
     problem: Problem, devices: NDArray[np.integer], arrivals: Arrivals, *, exponential: bool
 ) -> Estimate:
     """Return the estimated latency of one placement, (V,); infinite if it is overloaded."""
-    placed = deployed(problem, devices)
+    placed = deployment_of(problem, devices)
     source = compiled(problem).flow.source
     return estimated(placed, source, arrivals, exponential=exponential)
 
@@ -193,12 +193,12 @@ def run_tuples(placement: Placement, settings: Settings) -> TupleRun:
     ProblemError
         If a device, link or operator is overloaded, so that latencies have no limit, or used to the
         target utilisation or above, if an operator sends too many tuples for one, or if the problem
-        is not supported; see `deployed`.
+        is not supported; see `deployment_of`.
     UsageError
         If the run would have too many tuples.
     """
     problem = placement.problem
-    placed = deployed(problem, placement.devices)
+    placed = deployment_of(problem, placement.devices)
     _check_load(problem, placed)
     _check_selectivity(problem)
     _check_size(placed, settings.first_duration_s)

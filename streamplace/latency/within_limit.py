@@ -11,8 +11,8 @@ import numpy as np
 from streamplace.display.text import duration, number, rounded_up
 from streamplace.errors import Fault, InfeasibleError, PlacementError, StreamplaceError
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
-from streamplace.latency.proof import ROUNDING, disproved, least_latency, without_headroom
-from streamplace.latency.tuples import MOST_TUPLES, busiest, deployed, estimate, run_tuples
+from streamplace.latency.proof import ROUNDING, least_latency, proof_of_none, without_headroom
+from streamplace.latency.tuples import MOST_TUPLES, busiest, deployment_of, estimate, run_tuples
 from streamplace.placers.auto import Auto, evaluations_by_default
 from streamplace.placers.base import Placer
 from streamplace.placers.goal import Goal, time_limit_of
@@ -76,7 +76,7 @@ class LatencyGoal(Goal):
         Raises
         ------
         UsageError, ProblemError
-            See `disproved`.
+            See `proof_of_none`.
         InfeasibleError
             If provably no placement keeps the limit.
         """
@@ -134,9 +134,9 @@ def refuse_disproved(
     InfeasibleError
         If the limit is disproved.
     UsageError, ProblemError
-        See `disproved`.
+        See `proof_of_none`.
     """
-    proof = disproved(problem, limit)
+    proof = proof_of_none(problem, limit)
     if proof is None or (proof.least_s is None and not overloads):
         return
     kept = ""
@@ -216,9 +216,9 @@ def within_limit(
     Raises
     ------
     UsageError, ProblemError
-        See `disproved`.
+        See `proof_of_none`.
     """
-    proof = disproved(problem, limit)
+    proof = proof_of_none(problem, limit)
     if proof is not None:
         return start, proof
     whole, target = without_headroom(problem), problem.target_utilisation
@@ -230,8 +230,8 @@ def within_limit(
         if (key := one.devices.tobytes()) in simulated:
             continue
         simulated.add(key)
-        value = _simulated(whole, one, limit, seed)
-        confirmed = _confirmed(whole, one, value, limit)
+        value = _simulated_seconds_of(whole, one, limit, seed)
+        confirmed = _is_confirmed(whole, one, value, limit)
         if best is None or confirmed or (value, one.value) < best[:2]:
             best = value, one.value, one
         if confirmed:
@@ -242,7 +242,7 @@ def within_limit(
     kept = np.array_equal(chosen.devices, start.devices)
     found = start if kept else Placement(problem, chosen.devices)
     answer = LatencyAnswer(limit, "unproven", chosen.value, finite(value), least, target)
-    if _confirmed(whole, chosen, value, limit):
+    if _is_confirmed(whole, chosen, value, limit):
         answer = replace(answer, answer="feasible")
     return found, answer
 
@@ -292,7 +292,7 @@ def _of_auto(problem: Problem, limit: LatencyLimit, seed: int) -> list[Screened]
     return found
 
 
-def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
+def _is_confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimit) -> bool:
     """Return whether a simulated value makes a limit feasible.
 
     Where something is nearly full, queues grow for longer than a simulation lasts, so that the
@@ -300,17 +300,17 @@ def _confirmed(problem: Problem, one: Screened, value: float, limit: LatencyLimi
     """
     if not limit.holds(value):
         return False
-    fullest = busiest(problem, deployed(problem, one.devices)).utilisation
+    fullest = busiest(problem, deployment_of(problem, one.devices)).utilisation
     return fullest <= NEARLY_FULL or limit.holds(one.value)
 
 
-def _simulated(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
+def _simulated_seconds_of(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
     """Return the largest value of the limit's quantity in several simulations, in seconds.
 
     It is inf if too few tuples reach sinks.
     """
     placement = Placement(problem, one.devices)
-    seconds = _simulated_seconds(expected_tuples(deployed(problem, one.devices), 1.0), limit)
+    seconds = _simulated_seconds(expected_tuples(deployment_of(problem, one.devices), 1.0), limit)
     settings = Settings(
         duration_s=seconds,
         tick_s=None,
@@ -337,10 +337,10 @@ def _lowest(problem: Problem, limit: LatencyLimit, seed: int) -> Screened | None
 
 
 def _simulated_bounded(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
-    """Return what `_simulated` does; inf if bursts need more than twice the tuples."""
-    rate = expected_tuples(deployed(problem, one.devices), 1.0)
+    """Return what `_simulated_seconds_of` does; inf if bursts need more than twice the tuples."""
+    rate = expected_tuples(deployment_of(problem, one.devices), 1.0)
     too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
-    return inf if too_many else _simulated(without_headroom(problem), one, limit, seed)
+    return inf if too_many else _simulated_seconds_of(without_headroom(problem), one, limit, seed)
 
 
 def _simulated_seconds(rate: float, limit: LatencyLimit) -> float:
@@ -366,7 +366,7 @@ def screened(
     found = estimate(problem, devices, Arrivals(limit.arrivals), exponential=limit.exponential)
     if found.is_finite and target_utilisation == 1.0:
         return Screened(False, found.value(limit.quantity), devices)
-    used = busiest(problem, deployed(problem, devices)).utilisation
+    used = busiest(problem, deployment_of(problem, devices)).utilisation
     if found.is_finite and used <= target_utilisation * (1.0 + ROUNDING):
         return Screened(False, found.value(limit.quantity), devices)
     return Screened(True, used, devices)
@@ -386,8 +386,8 @@ def of_low_latency(
     with its margin. See `screened` for the problem and the target utilisation.
     """
 
-    def of(row: Ints) -> Screened:
-        return screened(problem, row, limit, target_utilisation)
+    def of(devices: Ints) -> Screened:
+        return screened(problem, devices, limit, target_utilisation)
 
     every = feasible_rows(problem, most=FEW)
     if every is not None:
@@ -397,11 +397,11 @@ def of_low_latency(
     flow, units = compiled(problem).flow, problem.feasibility.unit_count
     screens = SCREENS * SIZE // (SIZE + flow.operators + len(flow.source))
     moves = min(screens // len(first), MOVES * units)
-    found = [_annealed(problem, one, limit, rng, moves, of) for one in first]
+    found = [_best_of_annealing(problem, one, limit, rng, moves, of) for one in first]
     return _sorted([*found, *first])
 
 
-def _annealed(
+def _best_of_annealing(
     problem: Problem,
     best: Screened,
     limit: LatencyLimit,
@@ -410,13 +410,13 @@ def _annealed(
     of: Callable[[Ints], Screened],
 ) -> Screened:
     """Return the best placement, screened by `of`, by moves that are not much worse."""
-    rules, now = problem.feasibility, best
+    feasibility, now = problem.feasibility, best
     for left in range(moves, 0, -1):
         if not best.overloaded and limit.holds(best.value):
             break
         worse = 1.0 + WORSE * left / moves * rng.random()
-        row = _moved(problem, now.devices, rng)
-        if (row != now.devices).any() and rules.violation(row) is None:
+        row = _random_move(problem, now.devices, rng)
+        if (row != now.devices).any() and feasibility.violation(row) is None:
             moved = of(row)
             if (moved.overloaded, moved.value) <= (now.overloaded, now.value * worse):
                 now = moved
@@ -424,38 +424,38 @@ def _annealed(
     return best
 
 
-def _moved(problem: Problem, row: Ints, rng: np.random.Generator) -> Ints:
+def _random_move(problem: Problem, devices: Ints, rng: np.random.Generator) -> Ints:
     """Return a placement, (V,), after a random move, which may be infeasible or none.
 
     A unit goes to a device that is allowed or to that of a neighbour, it changes places with
     another unit, or a device takes over all operators of another one.
     """
-    rules, flow = problem.feasibility, compiled(problem).flow
-    unit, kind = int(rng.integers(rules.unit_count)), rng.random()
-    members = rules.unit_of == unit
-    device = int(rng.choice(np.flatnonzero(rules.allowed[unit])))
+    feasibility, flow = problem.feasibility, compiled(problem).flow
+    unit, kind = int(rng.integers(feasibility.unit_count)), rng.random()
+    members = feasibility.unit_of == unit
+    device = int(rng.choice(np.flatnonzero(feasibility.allowed[unit])))
     if kind < JOINS:
-        return np.where(row == row[members][0], np.int32(device), row)
+        return np.where(devices == devices[members][0], np.int32(device), devices)
     if kind < JOINS + EXCHANGES:
-        others = rules.unit_of == int(rng.integers(rules.unit_count))
-        device = int(row[others][0])
-        row = np.where(others, row[members][0], row)
+        others = feasibility.unit_of == int(rng.integers(feasibility.unit_count))
+        device = int(devices[others][0])
+        devices = np.where(others, devices[members][0], devices)
     elif rng.random() < NEAR:
         first, other = flow.ends[:2]
         v = int(rng.choice(np.flatnonzero(members)))
         near = other[first[v] : first[v + 1]]
-        device = int(row[rng.choice(near)]) if len(near) else device
-    return np.where(members, np.int32(device), row).astype(np.int32)
+        device = int(devices[rng.choice(near)]) if len(near) else device
+    return np.where(members, np.int32(device), devices).astype(np.int32)
 
 
 def _on_one_device(problem: Problem) -> list[Ints]:
     """Return the feasible placements on one device each, one for each speed and kind."""
-    rules, cluster = problem.feasibility, problem.cluster
+    feasibility, cluster = problem.feasibility, problem.cluster
     rows, known = [], set[tuple[float, int, str | None]]()
     for d, device in enumerate(cluster.devices):
         row = np.full(len(problem.graph.names), d, np.int32)
         trait = device.mips, device.cores, device.kind
-        if trait not in known and rules.violation(row) is None:
+        if trait not in known and feasibility.violation(row) is None:
             rows.append(row)
             known.add(trait)
     return rows

@@ -15,7 +15,7 @@ from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
-from streamplace.scoring.arrays import check_loads, make_flow, make_instance
+from streamplace.scoring.arrays import check_no_overflow, make_flow, make_instance
 from streamplace.scoring.rules import rules_of
 from streamplace.sim.closed_form.bounds import least_shares
 from streamplace.sim.exact import LoadBounds
@@ -120,12 +120,12 @@ def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> Tas
     """
     tuples, on_stream = tuples_of_pass(graph, objective.batch)
     with np.errstate(over="ignore", invalid="ignore"):
-        check_loads(graph, tuples, on_stream)
-        # NaN: unknown, and either replaced by a time (see `_measured`) or without effect
+        check_no_overflow(graph, tuples, on_stream)
+        # NaN: unknown, and either replaced by a time (see `_times_by_kind`) or without effect
         work = np.nan_to_num(graph.instructions) * tuples
         bits = np.nan_to_num(graph.stream_payload_bytes) * 8.0 * on_stream
-        check_loads(graph, work, bits)
-    rows, table, kinds = _measured(graph, cluster, tuples)
+        check_no_overflow(graph, work, bits)
+    rows, table, kinds = _times_by_kind(graph, cluster, tuples)
     silent = on_stream == 0.0
     if objective.inputs_everywhere:
         is_source = np.bincount(graph.stream_target, minlength=len(tuples)) == 0
@@ -188,7 +188,9 @@ def tuples_of_pass(graph: StreamGraph, batch: int) -> tuple[Floats, Floats]:
         return tuples, tuples[graph.stream_source] * selectivity
 
 
-def _measured(graph: StreamGraph, cluster: Cluster, tuples: Floats) -> tuple[Ints, Floats, Ints]:
+def _times_by_kind(
+    graph: StreamGraph, cluster: Cluster, tuples: Floats
+) -> tuple[Ints, Floats, Ints]:
     """Return the operators' rows in the table of measured times, the table, and devices' kinds.
 
     The parts are `measured_row`, `measured_s` and `kind` of `TaskGraph`.
@@ -314,4 +316,4 @@ class CompiledPass:
 
 def compiled_pass(problem: Problem) -> CompiledPass:
     """Return the intermediate results of a problem under an objective of one pass."""
-    return problem.compiled(CompiledPass)
+    return problem.once(CompiledPass)

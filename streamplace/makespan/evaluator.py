@@ -8,7 +8,7 @@ from streamplace.errors import ProblemError, SimulationError
 from streamplace.makespan.compiled_pass import CompiledPass, compiled_pass, in_sequence, names_of
 from streamplace.makespan.page import order_to, tasks_to
 from streamplace.makespan.score import MakespanScore
-from streamplace.problem.device_kinds import misplaced
+from streamplace.problem.device_kinds import why_impossible
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import LocalSearch, Placements, ScheduleTrace
@@ -164,7 +164,7 @@ class MakespanEvaluator:
     def check_finite(self, seconds: Floats, devices: Placements, fault: str) -> None:
         """Raise ProblemError or SimulationError, see `score`, unless all times are finite."""
         if not np.isfinite(seconds).all():
-            if why := misplaced(self.problem.graph, self.problem.cluster, rows_of(devices)[0]):
+            if why := why_impossible(self.problem.graph, self.problem.cluster, rows_of(devices)[0]):
                 raise ProblemError(why)
             raise SimulationError(f"{fault}: a time overflows")
 

@@ -174,7 +174,7 @@ class TotalCostEvaluator(MakespanEvaluator):
         """The lower bound on the total cost in seconds; None with noise."""
         if self.problem.makespan_objective.noise:
             return None
-        cut = self.problem.compiled(cheapest_of_two)
+        cut = self.problem.once(cheapest_of_two)
         return self.least_s if cut is None else max(self.least_s, cut.cost_s)
 
     @property

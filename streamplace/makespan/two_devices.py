@@ -73,11 +73,11 @@ def _messages(tasks: TaskGraph, unit_of: Ints) -> list[Arc]:
             for w, (forth, back) in zip(consumers, seconds.tolist(), strict=True):
                 arcs += [(int(unit_of[v]), w, forth), (w, int(unit_of[v]), back)]
         else:
-            arcs += _shared(v, int(unit_of[v]), consumers, seconds)
+            arcs += _arcs_of_message(v, int(unit_of[v]), consumers, seconds)
     return arcs
 
 
-def _shared(v: int, producer: int, consumers: list[int], seconds: Floats) -> list[Arc]:
+def _arcs_of_message(v: int, producer: int, consumers: list[int], seconds: Floats) -> list[Arc]:
     """Return the arcs of the message of operator v to several consumers, largest first."""
     arcs: list[Arc] = []
     steps = seconds - np.vstack([seconds[1:], np.zeros(2)]) if len(seconds) else seconds

@@ -13,54 +13,54 @@ from streamplace.errors import FormatError
 from streamplace.formats.format import Format, Signs
 from streamplace.formats.sizes import NO_SIZES, Input, Sizes, open_dimensions
 from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
-from streamplace.networks import formulas, rules
+from streamplace.networks import flops, formulas
+from streamplace.networks.flops import FlopsByType, table
 from streamplace.networks.openvino_shapes import Template, shape_of
 from streamplace.networks.operation import Shape
-from streamplace.networks.rules import Rules, table
 from streamplace.networks.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import LogicalGraph
 
-RULES: Rules = {
-    **table("Convolution BinaryConvolution", rules.convolution()),  # outputs, inputs, kernel
-    "GroupConvolution": rules.convolution(2),  # groups, outputs, inputs, kernel
-    "DeformableConvolution": rules.convolution(weights=2),
-    "ConvolutionBackpropData": rules.transposed_convolution(),  # inputs, outputs, kernel
-    "GroupConvolutionBackpropData": rules.transposed_convolution(2),
-    "MatMul": rules.product,
-    "Einsum": rules.einstein_sum,
-    "ScaledDotProductAttention": rules.attention,
-    **table("GRUCell RNNCell AUGRUCell", rules.recurrent(2)),
-    **table("LSTMCell GRUSequence RNNSequence AUGRUSequence", rules.recurrent(3)),
-    "LSTMSequence": rules.recurrent(4),
-    **table("MaxPool AvgPool", rules.pooling),
-    **table("DFT IDFT RDFT IRDFT", rules.last_axes_fourier),
-    "STFT": rules.short_time_fourier(window=1),
-    "ISTFT": rules.short_time_fourier(window=1, inverse=True),
-    "Inverse": rules.per_matrix(formulas.inverse),
-    **table("Softmax SoftMax LogSoftmax MVN GRN GroupNormalization RMS", rules.softmax),
-    "BatchNormInference": rules.times(2),
-    **table("NormalizeL2 RoPE", rules.times(3)),
-    **table("I420toBGR I420toRGB NV12toBGR NV12toRGB", rules.times(5)),
-    "LRN": rules.local_normalisation,
-    "Interpolate": rules.resizing,
-    "GridSample": rules.sampling,
-    **table("ROIAlign ROIAlignRotated", rules.regions),
-    **table("EmbeddingBagOffsets EmbeddingBagOffsetsSum EmbeddingBagPacked", rules.bags),
-    **table("EmbeddingBagPackedSum EmbeddingSegmentsSum", rules.bags),
-    "Bucketize": rules.binary_search(1),
-    "SearchSorted": rules.binary_search(0),
+FLOPS: FlopsByType = {
+    **table("Convolution BinaryConvolution", flops.convolution()),  # outputs, inputs, kernel
+    "GroupConvolution": flops.convolution(2),  # groups, outputs, inputs, kernel
+    "DeformableConvolution": flops.convolution(weights=2),
+    "ConvolutionBackpropData": flops.transposed_convolution(),  # inputs, outputs, kernel
+    "GroupConvolutionBackpropData": flops.transposed_convolution(2),
+    "MatMul": flops.product,
+    "Einsum": flops.einstein_sum,
+    "ScaledDotProductAttention": flops.attention,
+    **table("GRUCell RNNCell AUGRUCell", flops.recurrent(2)),
+    **table("LSTMCell GRUSequence RNNSequence AUGRUSequence", flops.recurrent(3)),
+    "LSTMSequence": flops.recurrent(4),
+    **table("MaxPool AvgPool", flops.pooling),
+    **table("DFT IDFT RDFT IRDFT", flops.last_axes_fourier),
+    "STFT": flops.short_time_fourier(window=1),
+    "ISTFT": flops.short_time_fourier(window=1, inverse=True),
+    "Inverse": flops.per_matrix(formulas.inverse),
+    **table("Softmax SoftMax LogSoftmax MVN GRN GroupNormalization RMS", flops.softmax),
+    "BatchNormInference": flops.times(2),
+    **table("NormalizeL2 RoPE", flops.times(3)),
+    **table("I420toBGR I420toRGB NV12toBGR NV12toRGB", flops.times(5)),
+    "LRN": flops.local_normalisation,
+    "Interpolate": flops.resizing,
+    "GridSample": flops.sampling,
+    **table("ROIAlign ROIAlignRotated", flops.regions),
+    **table("EmbeddingBagOffsets EmbeddingBagOffsetsSum EmbeddingBagPacked", flops.bags),
+    **table("EmbeddingBagPackedSum EmbeddingSegmentsSum", flops.bags),
+    "Bucketize": flops.binary_search(1),
+    "SearchSorted": flops.binary_search(0),
     **table(
         "ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin "
         "ReduceProd ReduceSum AdaptiveAvgPool AdaptiveMaxPool Col2Im NonZero RegionYolo SegmentMax "
         "TopK",
-        rules.reading,
+        flops.reading,
     ),
     **table(
         "Parameter Result Const Constant Reshape Squeeze Unsqueeze ShapeOf Identity ReadValue "
         "Assign",
-        rules.free,
+        flops.free,
     ),
     **table(
         "Abs Acos Acosh Add Asin Asinh Atan Atanh BitwiseAnd BitwiseLeftShift BitwiseNot BitwiseOr "
@@ -68,12 +68,12 @@ RULES: Rules = {
         "Greater GreaterEqual IsFinite IsInf IsNaN Less LessEqual Log LogicalAnd LogicalNot "
         "LogicalOr LogicalXor Maximum Minimum Mod Multiply Negative NotEqual Power Round Select "
         "Sign Sin Sinh Sqrt SquaredDifference Subtract Tan",
-        rules.elementwise,
+        flops.elementwise,
     ),
     **table(
         "Elu Gelu HSigmoid HSwish HardSigmoid Mish PReLU PRelu ReLU Relu Selu Sigmoid SoftPlus "
         "SoftSign Swish Tanh",
-        rules.elementwise,
+        flops.elementwise,
     ),
     **table(
         "BatchToSpace Broadcast Concat Convert ConvertLike ConvertPromoteTypes CumSum DepthToSpace "
@@ -82,10 +82,10 @@ RULES: Rules = {
         "ReverseSequence Roll ScatterElementsUpdate ScatterNDUpdate ScatterUpdate ShuffleChannels "
         "Slice SliceScatter SpaceToBatch SpaceToDepth Split StridedSlice Tile Transpose "
         "VariadicSplit",
-        rules.elementwise,
+        flops.elementwise,
     ),
 }
-"""Type -> its rule."""
+"""Type -> its function."""
 
 VERSIONS = ("10", "11")
 WITH_STATE = frozenset({"ReadValue", "Assign", "RandomUniform", "Multinomial"})
@@ -124,7 +124,7 @@ def read(text: str, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
             "convert the model with a newer OpenVINO"
         )
     layers, notes = _with_sizes(root, _layers(root, where), sizes, where)
-    logical = dataflow_graph(layers, RULES, where, root.get("name", ""))
+    logical = dataflow_graph(layers, FLOPS, where, root.get("name", ""))
     return replace(logical, notes=[*logical.notes, *notes])
 
 
@@ -149,7 +149,7 @@ def _with_sizes(
         ):
             shape = tensor.shape
             if shape is None and i in inputs:
-                shape = shapes.get(layer.name) or _stated(inputs[i], known)
+                shape = shapes.get(layer.name) or _stated_shape(inputs[i], known)
             elif shape is None:
                 shape = shape_of(layer.type, read, _template(port), data)
                 if shape is None and None not in read:
@@ -181,7 +181,7 @@ def _input(element: Element, name: str) -> Input:
     return Input(name, _template(ports[0]) if is_ranked else None)
 
 
-def _stated(shape: Input, known: Mapping[str, int]) -> Shape:
+def _stated_shape(shape: Input, known: Mapping[str, int]) -> Shape:
     """Return the shape of an input whose open dimensions may be stated."""
     sizes = [
         size if isinstance(size, int) else known.get(shape.dimension(i))

@@ -12,7 +12,7 @@ Template = tuple[int | None, ...]
 """Sizes of the axes; None: open."""
 Known = tuple[int, ...]
 
-Rule = Callable[[Sequence[Known], Template, Mapping[str, str]], Iterable[Known]]
+PossibleShapes = Callable[[Sequence[Known], Template, Mapping[str, str]], Iterable[Known]]
 """Returns the shapes that are possible."""
 MAX_AXES = 6
 """Above the number of axes whose orders are all tried: 720 of them."""
@@ -38,11 +38,11 @@ def shape_of(
     known = [shape for shape in inputs if shape is not None]
     if len(known) < len(inputs) or not known:
         return None
-    rule = RULES.get(kind)
-    if rule is None:
+    possible = POSSIBLE.get(kind)
+    if possible is None:
         return None
     try:
-        return _only(rule(known, template, attributes), template)
+        return _only(possible(known, template, attributes), template)
     except (IndexError, KeyError, ValueError):  # an input or attribute that the type requires
         return None
 
@@ -82,16 +82,16 @@ def _with_count(inputs: Sequence[Known], template: Template, *_: object) -> list
     return [tuple(count // stated if size is None else size for size in template)]
 
 
-def _transposed(inputs: Sequence[Known], *_: object) -> set[Known]:
+def _transpose(inputs: Sequence[Known], *_: object) -> set[Known]:
     return {*permutations(inputs[0])} if len(inputs[0]) <= MAX_AXES else set()
 
 
-def _gathered(inputs: Sequence[Known], *_: object) -> list[Known]:
+def _gather(inputs: Sequence[Known], *_: object) -> list[Known]:
     table, indices = inputs[:2]
     return [table[:i] + indices + table[i + 1 :] for i in range(len(table))]
 
 
-def _attended(inputs: Sequence[Known], *_: object) -> list[Known]:
+def _attention(inputs: Sequence[Known], *_: object) -> list[Known]:
     return [inputs[0][:-1] + inputs[2][-1:]]
 
 
@@ -104,7 +104,9 @@ def _product(inputs: Sequence[Known], _: Template, attributes: Mapping[str, str]
     return [(*_common([left[:-2], right[:-2]]), rows, columns)]
 
 
-def _joined(shapes: Sequence[Known], _: Template, attributes: Mapping[str, str]) -> list[Known]:
+def _concatenation(
+    shapes: Sequence[Known], _: Template, attributes: Mapping[str, str]
+) -> list[Known]:
     first, axis = shapes[0], int(attributes["axis"])
     if not -len(first) <= axis < len(first) or len({*map(len, shapes)}) > 1:
         return []
@@ -120,7 +122,7 @@ def _cut(inputs: Sequence[Known], template: Template, *_: object) -> list[Known]
     return [tuple(own if size is None else size for own, size in pairs)]
 
 
-def _reduced(
+def _reduction(
     inputs: Sequence[Known], template: Template, attributes: Mapping[str, str]
 ) -> list[Known]:
     first = inputs[0]
@@ -131,7 +133,7 @@ def _reduced(
     return [tuple(own if size is None else size for own, size in zip(first, template, strict=True))]
 
 
-def _convolved(
+def _convolution(
     inputs: Sequence[Known], template: Template, attributes: Mapping[str, str]
 ) -> list[Known]:
     """Return the shape of a convolution or of pooling; only sizes that are open are computed."""
@@ -169,11 +171,11 @@ def _is_true(attributes: Mapping[str, str], name: str) -> bool:
     return attributes.get(name, "").lower() in ("true", "1")
 
 
-def _table(types: str, rule: Rule) -> dict[str, Rule]:
-    return dict.fromkeys(types.split(), rule)
+def _table(types: str, possible: PossibleShapes) -> dict[str, PossibleShapes]:
+    return dict.fromkeys(types.split(), possible)
 
 
-RULES: dict[str, Rule] = {
+POSSIBLE: dict[str, PossibleShapes] = {
     **_table(
         "Add BitwiseAnd BitwiseLeftShift BitwiseOr BitwiseRightShift BitwiseXor Divide Equal "
         "FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr LogicalXor Maximum "
@@ -190,17 +192,17 @@ RULES: dict[str, Rule] = {
         _as_first,
     ),
     **_table("DepthToSpace Reshape ShuffleChannels SpaceToDepth Squeeze Unsqueeze", _with_count),
-    "Transpose": _transposed,
+    "Transpose": _transpose,
     "MatMul": _product,
-    "Concat": _joined,
-    "Gather": _gathered,
-    "ScaledDotProductAttention": _attended,
+    "Concat": _concatenation,
+    "Gather": _gather,
+    "ScaledDotProductAttention": _attention,
     **_table("Split VariadicSplit", _cut),
     **_table(
         "ReduceL1 ReduceL2 ReduceLogicalAnd ReduceLogicalOr ReduceMax ReduceMean ReduceMin "
         "ReduceProd ReduceSum",
-        _reduced,
+        _reduction,
     ),
-    **_table("Convolution BinaryConvolution GroupConvolution MaxPool AvgPool", _convolved),
+    **_table("Convolution BinaryConvolution GroupConvolution MaxPool AvgPool", _convolution),
 }
-"""Type -> the rule that gives its possible shapes."""
+"""Type -> what returns its possible shapes."""

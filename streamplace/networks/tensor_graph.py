@@ -6,6 +6,7 @@ from math import isnan
 
 from streamplace.errors import FormatError
 from streamplace.formats.logical_builder import check_links
+from streamplace.networks.flops import FlopsByType, estimated_flops
 from streamplace.networks.operation import (
     ABSENT,
     Operation,
@@ -13,7 +14,6 @@ from streamplace.networks.operation import (
     elements,
     unknown_work,
 )
-from streamplace.networks.rules import Rules, estimated_flops
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -102,7 +102,7 @@ class Layer:
 
 
 def dataflow_graph(
-    layers: Sequence[Layer], rules: Rules, where: str, name: str = ""
+    layers: Sequence[Layer], flops: FlopsByType, where: str, name: str = ""
 ) -> LogicalGraph:
     """Return the graph of the layers that are not constants.
 
@@ -139,7 +139,7 @@ def dataflow_graph(
     names = dict(zip(kept, numbered([layers[i].name or f"layer{i}" for i in kept]), strict=True))
     tensors = {key: t for layer in layers for key, t in layer.outputs.items()}
     held = _held_bytes([layers[i] for i in constants], tensors)
-    operators = [_operator(layers[i], names[i], tensors, held, rules) for i in kept]
+    operators = [_operator(layers[i], names[i], tensors, held, flops) for i in kept]
     links = [(i, key) for i in kept for key in layers[i].read]
     links = [(i, key) for i, key in links if key not in held]
     check_links(len(links), where)
@@ -153,7 +153,7 @@ def dataflow_graph(
     graph = StreamGraph(
         operators, streams, name=name, firing="all", multicast="device", constraints=same_device
     )
-    return LogicalGraph(graph, notes=[*_notes(layers, kept, rules), *sized])
+    return LogicalGraph(graph, notes=[*_notes(layers, kept, flops), *sized])
 
 
 def _constants(layers: Sequence[Layer], producer: Mapping[Hashable, int]) -> list[int]:
@@ -212,14 +212,14 @@ def _operator(
     name: str,
     tensors: Mapping[Hashable, Tensor],
     constant: Mapping[Hashable, float],
-    rules: Rules,
+    flops: FlopsByType,
 ) -> Operator:
     emitted = [*layer.outputs.values()]
     sizes = [tensor.bytes for tensor in emitted]
     held = [constant[key] for key in layer.read if key in constant]
     return Operator(
         name,
-        estimated_flops(layer.works_as or layer.type, layer.operation(tensors), rules),
+        estimated_flops(layer.works_as or layer.type, layer.operation(tensors), flops),
         UNKNOWN if any(map(isnan, sizes)) else max(sizes, default=0.0),
         memory_bytes=sum(size for size in held if not isnan(size)) + _held_inside(layer),
         type=layer.type,
@@ -247,20 +247,20 @@ def _states(layers: Sequence[Layer]) -> dict[str, dict[int, float]]:
     """Return state -> operator that reads or writes it, in itself or a body -> its known bytes."""
     found: dict[str, dict[int, float]] = {}
     for i, layer in enumerate(layers):
-        for state, size in _accessed(layer):
+        for state, size in _states_accessed(layer):
             sizes = found.setdefault(state, {})
             sizes[i] = max(sizes.get(i, 0.0), size)
     return found
 
 
-def _accessed(layer: Layer) -> Iterator[tuple[str, float]]:
+def _states_accessed(layer: Layer) -> Iterator[tuple[str, float]]:
     """Yield each state that a layer or its bodies read or write, and its known bytes."""
     if layer.variable:
         sizes = [tensor.bytes for tensor in layer.outputs.values()]
         yield layer.variable, max((size for size in sizes if not isnan(size)), default=0.0)
     for body in layer.bodies:
         for inner in body:
-            yield from _accessed(inner)
+            yield from _states_accessed(inner)
 
 
 def _with_memory_of(
@@ -284,7 +284,7 @@ def _known(number: float) -> float | None:
     return None if isnan(number) else number
 
 
-def _notes(layers: Sequence[Layer], kept: Sequence[int], rules: Rules) -> list[str]:
+def _notes(layers: Sequence[Layer], kept: Sequence[int], flops: FlopsByType) -> list[str]:
     """Return what is assumed about costs, what is left out, and whose work is unknown."""
     notes = ["instructions are floating-point operations, estimated from types and shapes"]
     constants = len(layers) - len(kept)
@@ -293,5 +293,5 @@ def _notes(layers: Sequence[Layer], kept: Sequence[int], rules: Rules) -> list[s
             f"{counted(constants, 'constant')} left out; their bytes are memory of the operators "
             "that read them"
         )
-    types = {layers[i].type for i in kept if (layers[i].works_as or layers[i].type) not in rules}
+    types = {layers[i].type for i in kept if (layers[i].works_as or layers[i].type) not in flops}
     return notes + unknown_work(types)

@@ -71,7 +71,7 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
             [0.0, *x, max(1.0, x[-1])],
             [0.0, *share, 1.0],
             drawstyle="steps-post",
-            markevery=_marked(j, len(x), MARKS),
+            markevery=_points_with_markers(j, len(x), MARKS),
             **line(j),
         )
     axes.set(xlabel="relative throughput", ylabel="share of graphs at or below")
@@ -80,7 +80,7 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
     return drawn
 
 
-def _marked(line: int, points: int, marks: int) -> list[int]:
+def _points_with_markers(line: int, points: int, marks: int) -> list[int]:
     """Return which points of a cumulative line have markers; its first point is not of the data."""
     return sorted({1 + int((k + line % 4 / 4) * points / marks) for k in range(marks)})
 
@@ -274,7 +274,7 @@ def distributions_picture(path: str | Path, datasets: Mapping[str, Sequence[Stre
                     [x[0], *x],
                     [0.0, *share],
                     drawstyle="steps-post",
-                    markevery=_marked(i, len(x), MARKS_OF_DISTRIBUTION),
+                    markevery=_points_with_markers(i, len(x), MARKS_OF_DISTRIBUTION),
                     **line(i),
                 )
                 lines += steps if number == 0 else []

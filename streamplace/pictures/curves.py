@@ -37,7 +37,7 @@ def curve(log: Log, name: str) -> tuple[Floats, Floats]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def smoothed(values: Floats, width: int) -> Floats:
+def moving_mean(values: Floats, width: int) -> Floats:
     """Return the moving mean of values, (N,), over up to `width` // 2 values on either side."""
     half = width // 2
     sums = np.concatenate([[0.0], np.cumsum(values)])
@@ -82,7 +82,7 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
         known = [found for found in (curve(log, beside) for log in logs.values()) if len(found[0])]
         for i, (steps, values) in enumerate(known):
             width = max(1, len(values) // WINDOW) if every_step else 1
-            heights = np.concatenate([values[:1], smoothed(values, width)])
+            heights = np.concatenate([values[:1], moving_mean(values, width)])
             named: dict[str, Any] = {} if i else {"label": label}  # one entry for all runs
             look = {"color": GREY, "linestyle": DASHES[1 + number], "linewidth": 1.0} | named
             axes.plot(np.concatenate([[0.0], steps]), heights, **look)
@@ -94,7 +94,7 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     for i, (steps, values) in enumerate(curves):
         look = line(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
         width = max(1, len(values) // WINDOW)
-        axes.plot(steps, smoothed(values, width) if every_step else values, **look)
+        axes.plot(steps, moving_mean(values, width) if every_step else values, **look)
     axes.set(title=CURVES[name], xlabel="step")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))

@@ -30,7 +30,7 @@ def draw_run(path: str | Path, placement: Placement, run: RunMetrics) -> None:
     with picture(path, SIZE_OF_RUN) as figure:
         rates, queues, busy = figure.subplots(3, 1, sharex=True)
         _rates(rates, placement, run)
-        _lines(queues, series.at_s, _waiting(placement, run))
+        _lines(queues, series.at_s, _queues_of_streams(placement, run))
         queues.set(ylabel="tuples", title="queues, including tuples in flight")
         _lines(busy, series.at_s, _utilisations(placement, run))
         busy.set(ylabel="utilisation", xlabel="seconds", title="devices and links")
@@ -56,7 +56,7 @@ def _rates(axes: Axes, placement: Placement, run: RunMetrics) -> None:
     axes.set(ylabel="tuples/s", title="rates at the sinks and sources (shaded: not measured)")
 
 
-def _waiting(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
+def _queues_of_streams(placement: Placement, run: RunMetrics) -> dict[str, Floats]:
     """Return stream -> tuples over time; parallel streams are numbered from the second on."""
     series, lines = run.series, dict[str, Floats]()
     for e, stream in enumerate(placement.problem.graph.streams):

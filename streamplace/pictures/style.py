@@ -81,21 +81,21 @@ def picture(path: str | Path, size: tuple[float, float]) -> Iterator[Figure]:
         If the file cannot be written.
     """
     kind = kind_of(path)
-    with drawn(size) as figure:
+    with styled_figure(size) as figure:
         yield figure
         with atomic(path) as file:
             save(figure, file, kind)
 
 
 @contextmanager
-def drawn(size: tuple[float, float]) -> Iterator[Figure]:
+def styled_figure(size: tuple[float, float]) -> Iterator[Figure]:
     """Yield a figure of a size in inches (width, height), in the style of all plots."""
     with mpl.rc_context(RC):
         yield Figure(figsize=size, layout="constrained")
 
 
 def save(figure: Figure, file: IO[bytes], kind: str) -> None:
-    """Write a figure to an open file as ``png``, ``svg`` or ``pdf``, within `drawn`."""
+    """Write a figure to an open file as ``png``, ``svg`` or ``pdf``, within `styled_figure`."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # boxes are drawn instead
         figure.savefig(file, format=kind, metadata=UNDATED[kind])

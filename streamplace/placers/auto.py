@@ -12,7 +12,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, TOTAL_COST, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
-from streamplace.placers.registry import NAMES, class_of, ready_placer, search_of_pass
+from streamplace.placers.registry import NAMES, class_of, placer_of, search_of_pass
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     FEW_PLACEMENTS,
@@ -303,7 +303,7 @@ class Auto(ReportingPlacer):
         ]
         for name in (CONTIGUOUS, *names) if splits_well(problem) else names:
             with work_clock.loading():
-                placer = ready_placer(name)
+                placer = placer_of(name)
             yield placer
 
 

@@ -187,7 +187,7 @@ class NamedPlacer:
         return NamedPlacer(text, self.make(text, options), options, self.make, self.is_ours)
 
 
-def named(text: str, from_file: bool = False) -> NamedPlacer:
+def placer_named(text: str, from_file: bool = False) -> NamedPlacer:
     """Return the placer for a name with options.
 
     Parameters
@@ -224,26 +224,21 @@ def ready(text: str) -> NamedPlacer:
     UsageError
         On an unknown name or option.
     """
-    return named(text)
+    return placer_named(text)
 
 
 def _check_start(text: str, start: str, from_file: bool) -> None:
     """Refuse a name with options whose option `start` names no placer."""
     try:
         if start:
-            named(start, from_file)
+            placer_named(start, from_file)
     except UsageError as error:
         raise UsageError(f"{custom.NOUN} {text!r}: {START}: {error}") from None
 
 
 def make_placer(text: str, from_file: bool = False) -> Placer:
-    """Return the placer for a name with options, without its name; see `named`."""
-    return named(text, from_file).placer
-
-
-def ready_placer(text: str) -> Placer:
-    """Return the placer for a name with options, without its name; see `ready`."""
-    return ready(text).placer
+    """Return the placer for a name with options, without its name; see `placer_named`."""
+    return placer_named(text, from_file).placer
 
 
 def placer_of(placer: str | Placer) -> Placer:

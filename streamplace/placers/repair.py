@@ -29,8 +29,8 @@ def feasible(problem: Problem, draft: Ints) -> Placement:
     InfeasibleError
         If the search has tried everything.
     """
-    rules = problem.feasibility
-    if rules.is_free or rules.violation(draft) is None:
+    feasibility = problem.feasibility
+    if feasibility.is_free or feasibility.violation(draft) is None:
         return Placement(problem, draft)
     return by_preference(problem, _preferences(problem, draft))
 
@@ -77,20 +77,20 @@ def rivals_of(groups: Iterable[Sequence[int]]) -> dict[int, set[int]]:
 
 def _preferences(problem: Problem, draft: Ints) -> list[list[int]]:
     """Return each unit's allowed devices, best first."""
-    rules, work = problem.feasibility, compiled_parts(problem).work
+    feasibility, work = problem.feasibility, compiled_parts(problem).work
     count = len(problem.cluster.devices)
     drawn = np.bincount(
-        rules.unit_of.astype(np.int64) * count + draft,
+        feasibility.unit_of.astype(np.int64) * count + draft,
         weights=work + work.sum() * 1e-12 + 1e-300,  # so that operators without cost count too
-        minlength=rules.unit_count * count,
+        minlength=feasibility.unit_count * count,
     ).reshape(-1, count)
     load = np.bincount(draft, weights=work, minlength=count) / problem.cluster.capacity
     emptiest = np.argsort(load, kind="stable")
     preferred = []
-    for unit in range(rules.unit_count):
+    for unit in range(feasibility.unit_count):
         favourite = int(drawn[unit].argmax())
         rest = [int(d) for d in emptiest if d != favourite]
-        preferred.append([d for d in (favourite, *rest) if rules.allowed[unit, d]])
+        preferred.append([d for d in (favourite, *rest) if feasibility.allowed[unit, d]])
     return preferred
 
 
@@ -111,9 +111,13 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
     InfeasibleError
         If the search has tried everything.
     """
-    rules = problem.feasibility
-    needs, room, size = rules.needs.tolist(), rules.room.tolist(), rules.relative_needs
-    rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
+    feasibility = problem.feasibility
+    needs, room, size = (
+        feasibility.needs.tolist(),
+        feasibility.room.tolist(),
+        feasibility.relative_needs,
+    )
+    rivals, distant = rivals_of(feasibility.excluding), rivals_of(feasibility.separating)
     group_of = problem.cluster.group_of
     constrained = rivals.keys() | distant.keys()
     # Units with few choices first, which keeps dead ends near the root.
@@ -148,13 +152,13 @@ def assign(problem: Problem, preferred: list[list[int]], most_steps: int = STEPS
         elif depth == 0:
             stuck = order[furthest]
             fault = (
-                f"{rules.rules_text}: no device is left for {rules.describe(stuck)}, "
+                f"{feasibility.rules_text}: no device is left for {feasibility.describe(stuck)}, "
                 "wherever the other operators go (all combinations tried)"
             )
-            names = rules.operators_of(stuck)
+            names = feasibility.operators_of(stuck)
             raise InfeasibleError(Fault(fault, operators=names, of_constraints=True))
         elif steps > most_steps + len(order):
-            fault = f"found no placement that obeys the limits: {rules.rules_text}"
+            fault = f"found no placement that obeys the limits: {feasibility.rules_text}"
             raise PlacementError(Fault(fault, of_constraints=True))
         else:
             tried[depth] = 0

@@ -15,7 +15,7 @@ from streamplace.errors import (
 )
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Found, Placer
-from streamplace.placers.registry import NamedPlacer, ready, taking_start
+from streamplace.placers.registry import NamedPlacer, placer_of, ready, taking_start
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -70,7 +70,7 @@ def run_placer(
     is_custom = not (named and named.is_ours)
     before = digest(problem) if is_custom else b""
     started, cpu_started = work_clock.now(), work_clock.cpu_now()
-    with _running(name if named and is_custom else ""), within(name), counting() as counted:
+    with _as_placer_error(name if named and is_custom else ""), within(name), counting() as counted:
         if isinstance(place_it, BasePlacer):
             place_it.check_supports(problem)
             found = place_it.run(problem, rng, start)
@@ -78,7 +78,7 @@ def run_placer(
             found = Found(place_it(problem, rng, start))
     seconds, cpu = work_clock.now() - started, work_clock.cpu_now() - cpu_started
     if is_custom and digest(problem) != before:
-        problem.forget_compiled()
+        problem.forget()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
         _check(problem, name, found)
@@ -87,8 +87,7 @@ def run_placer(
 
 def improving(placer: str | Placer) -> BasePlacer | None:
     """Return a placer that begins from a placement which it improves; None if it builds them."""
-    chosen = ready(placer) if isinstance(placer, str) else placer
-    made = chosen.placer if isinstance(chosen, NamedPlacer) else chosen
+    made = placer_of(placer)
     return made if isinstance(made, BasePlacer) and made.begins_from else None
 
 
@@ -111,7 +110,7 @@ def check_start(placer: str | Placer, start: Placement | None) -> None:
 
 
 @contextmanager
-def _running(placer: str) -> Iterator[None]:
+def _as_placer_error(placer: str) -> Iterator[None]:
     """Turn an error in the code of a custom placer that has a name into one line.
 
     What such a placer prints goes to stderr, as a command may print JSON. The error of an object

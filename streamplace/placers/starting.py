@@ -63,10 +63,10 @@ def placement_of(start: str, problem: Problem, rng: np.random.Generator) -> Plac
 
 def first_row(problem: Problem) -> Ints:
     """Return a feasible placement, (V,), with all operators on the first possible device."""
-    rules = problem.feasibility
-    for device in np.flatnonzero(rules.allowed.any(axis=0)):
+    feasibility = problem.feasibility
+    for device in np.flatnonzero(feasibility.allowed.any(axis=0)):
         row = np.full(len(problem.graph.names), device, np.int32)
-        if rules.violation(row) is None:
+        if feasibility.violation(row) is None:
             return row
-    first: Ints = rules.allowed.argmax(axis=1).astype(np.int32)
-    return feasible(problem, first[rules.unit_of]).devices
+    first: Ints = feasibility.allowed.argmax(axis=1).astype(np.int32)
+    return feasible(problem, first[feasibility.unit_of]).devices

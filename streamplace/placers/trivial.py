@@ -145,11 +145,11 @@ class Random(BasePlacer):
         return best
 
     def _drawn(self, problem: Problem, rng: np.random.Generator) -> Placement:
-        rules, count = problem.feasibility, len(problem.cluster.devices)
-        if rules.is_free:
+        feasibility, count = problem.feasibility, len(problem.cluster.devices)
+        if feasibility.is_free:
             devices = rng.integers(0, count, len(problem.graph.names), dtype=np.int32)
             return Placement(problem, devices)
-        drawn = [rng.permutation(np.flatnonzero(row)).tolist() for row in rules.allowed]
+        drawn = [rng.permutation(np.flatnonzero(row)).tolist() for row in feasibility.allowed]
         return by_preference(problem, drawn)
 
 

@@ -148,18 +148,20 @@ class Cluster(Displayable):
     @cached_property
     def capacity(self) -> Floats:
         """(D,) instructions/s of all cores together."""
-        return _fixed([device.mips * 1e6 * device.cores for device in self.devices])
+        return _read_only([device.mips * 1e6 * device.cores for device in self.devices])
 
     @cached_property
     def memory_bytes(self) -> Floats:
         """(D,) memory in bytes, inf for devices without a limit."""
         limits = (device.memory_bytes for device in self.devices)
-        return _fixed([inf if limit is None else limit for limit in limits])
+        return _read_only([inf if limit is None else limit for limit in limits])
 
     @cached_property
     def slots(self) -> Floats:
         """(D,) number of operators that each device may run, inf for devices without a limit."""
-        return _fixed([inf if device.slots is None else device.slots for device in self.devices])
+        return _read_only(
+            [inf if device.slots is None else device.slots for device in self.devices]
+        )
 
     def resource(self, name: str) -> Floats:
         """Return the amount of a resource that each device offers, (D,)."""
@@ -235,7 +237,7 @@ class Cluster(Displayable):
         """
         default = self.network.overhead_s_per_byte
         own = (device.overhead_s_per_byte for device in self.devices)
-        return _fixed([default if each is None else each for each in own])
+        return _read_only([default if each is None else each for each in own])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Cluster):
@@ -286,7 +288,7 @@ class Cluster(Displayable):
         ]
 
 
-def _fixed(values: list[float]) -> Floats:
+def _read_only(values: list[float]) -> Floats:
     """Return a read-only column."""
     column = np.array(values, dtype=np.float64)
     column.flags.writeable = False

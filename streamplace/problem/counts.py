@@ -273,7 +273,7 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     for e, distribution in enumerate(logical.stream_distributions):
         ends = int(graph.stream_source[e]), int(graph.stream_target[e])
         rule = distribution.rule if isinstance(distribution, MeasuredDistribution) else distribution
-        kind = _partitioning(rule, numbers[ends[0]] == numbers[ends[1]])
+        kind = _partitioning_of(rule, numbers[ends[0]] == numbers[ends[1]])
         if rule is Distribution.FIRST:
             keys[e] = KeyShares(ONE_KEY)
         if isinstance(rule, KeyedDistribution) and rule.groups == FLINK:
@@ -292,7 +292,7 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
     largest = {graph.index[name]: count for name, count in logical.max_parallelism.items()}
     partitions: dict[int, Partitions] = dict.fromkeys(by_default, FLINK)
     partitions |= {graph.index[name]: count for name, count in logical.partitions.items()}
-    fixed = {graph.index[name]: count for name, count in _fixed(logical).items()}
+    fixed = {graph.index[name]: count for name, count in _counts_of_partitions(logical).items()}
     stated, _ = graph.with_numbers(
         parallelism={
             v: FREE if graph.names[v] in logical.open_counts else count
@@ -365,7 +365,7 @@ def uneven_notes(logical: LogicalGraph) -> list[str]:
     ]
 
 
-def _fixed(logical: LogicalGraph) -> dict[str, int]:
+def _counts_of_partitions(logical: LogicalGraph) -> dict[str, int]:
     """Return operator -> its number of instances, where that is a number of partitions."""
     count = {name: logical.parallelism.get(name, 1) for name in logical.graph.names}
     known = {name for name in count if count[name] > 1 or name in logical.partitions}
@@ -373,7 +373,7 @@ def _fixed(logical: LogicalGraph) -> dict[str, int]:
     return {name: count[name] for task in tasks for name in task}
 
 
-def _partitioning(distribution: AnyDistribution, equal: bool) -> str | None:
+def _partitioning_of(distribution: AnyDistribution, equal: bool) -> str | None:
     """Return the partitioning of a distribution; None if there is none."""
     if isinstance(distribution, KeyedDistribution) or distribution is Distribution.FIRST:
         return "hash"

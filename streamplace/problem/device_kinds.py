@@ -74,16 +74,16 @@ def with_origins(kinds: Iterable[str]) -> set[str]:
     return present
 
 
-def misplaced(graph: StreamGraph, cluster: Cluster, placed: Ints) -> str | None:
+def why_impossible(graph: StreamGraph, cluster: Cluster, devices: Ints) -> str | None:
     """Return which operator is on a device that cannot run it, and why; None if there is none.
 
     Parameters
     ----------
-    placed
+    devices
         (V,) device of each operator.
     """
     for v in graph.seconds_on:
-        device = cluster.devices[placed[v]]
+        device = cluster.devices[devices[v]]
         if reason := why_not(graph, v, [device]):
             return f"operator {graph.names[v]!r} is on device {device.name!r}, but it {reason}"
     return None

@@ -68,8 +68,8 @@ def to_instances(logical: LogicalGraph, *, counted: bool = False) -> StreamGraph
     return StreamGraph.from_columns(
         names,
         ends=ends,
-        **_copied(graph, OPERATOR_FIELDS, owner),
-        **_copied(graph, STREAM_FIELDS, stream, part),
+        **_columns_of_copies(graph, OPERATOR_FIELDS, owner),
+        **_columns_of_copies(graph, STREAM_FIELDS, stream, part),
         instance_of=_owners(graph, count, owner),
         name=graph.name,
         source_rate=graph.source_rate,
@@ -82,7 +82,7 @@ def to_instances(logical: LogicalGraph, *, counted: bool = False) -> StreamGraph
     )
 
 
-def _copied(
+def _columns_of_copies(
     graph: StreamGraph, fields: Sequence[Field], of: Ints, part: Floats | float = 1.0
 ) -> dict[str, Any]:
     """Return the columns of instances or of the streams between them.

@@ -133,7 +133,7 @@ def chain_groups(graph: StreamGraph) -> Grouping:
     root = np.arange(len(graph.names), dtype=np.int32)
     for first, second in chain_links(graph).tolist():
         root[second] = root[first]
-    return Grouping(graph, _numbered(root, graph.order))
+    return Grouping(graph, _number_labels(root, graph.order))
 
 
 def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Grouping:
@@ -147,10 +147,12 @@ def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Groupin
     chains
         Whether chains are joined at all.
     """
-    graph, rules = problem.graph, problem.feasibility
-    root, unit_of = list(range(rules.unit_count)), rules.unit_of.tolist()
-    allowed: Bools = np.array(rules.allowed)  # of the units of each root
-    apart = _sets_of_units([*rules.excluding, *rules.separating], rules.unit_count)
+    graph, feasibility = problem.graph, problem.feasibility
+    root, unit_of = list(range(feasibility.unit_count)), feasibility.unit_of.tolist()
+    allowed: Bools = np.array(feasibility.allowed)  # of the units of each root
+    apart = _sets_of_units(
+        [*feasibility.excluding, *feasibility.separating], feasibility.unit_count
+    )
     for first, second in chain_links(graph).tolist() if chains else ():
         a, b = _root(root, unit_of[first]), _root(root, unit_of[second])
         common = allowed[a] & allowed[b]
@@ -159,7 +161,7 @@ def feasible_chain_groups(problem: "Problem", *, chains: bool = True) -> Groupin
             allowed[a] = common
             apart[a] |= apart[b]
     roots = np.array([_root(root, unit) for unit in range(len(root))], np.int32)
-    return Grouping(graph, _numbered(roots[rules.unit_of], graph.order))
+    return Grouping(graph, _number_labels(roots[feasibility.unit_of], graph.order))
 
 
 def _root(root: list[int], unit: int) -> int:
@@ -179,7 +181,7 @@ def _sets_of_units(sets: Sequence[Sequence[int]], units: int) -> list[set[int]]:
     return made
 
 
-def _numbered(labels: Ints, order: Ints) -> Ints:
+def _number_labels(labels: Ints, order: Ints) -> Ints:
     """Return labels of operators, (V,), as numbers by the first operator in an order, (V,)."""
     _, first, number = np.unique(labels[order], return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)

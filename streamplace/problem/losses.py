@@ -97,7 +97,7 @@ class Losses:
         """
         losses = self.of_devices(whole)
         left = [
-            _slowed(device, losses.slow.get(device.name, 1.0))
+            _slow_down(device, losses.slow.get(device.name, 1.0))
             for device in whole.devices
             if device.name not in losses.without
         ]
@@ -162,7 +162,7 @@ class Losses:
         return Placement.of(left, whole.assignment)
 
 
-def _slowed(device: Device, share: float) -> Device:
+def _slow_down(device: Device, share: float) -> Device:
     """Return a device at a share of its speed."""
     kind = None if device.kind is None else slow_kind(device.kind, share)
     return replace(device, mips=device.mips * share, kind=kind)

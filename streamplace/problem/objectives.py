@@ -109,7 +109,7 @@ def text_of(objective: Objective) -> str:
     if type(objective) is Throughput:
         return "throughput"
     cls: Any = type(objective)
-    changed = (f"{name}={_as_text(value)}" for name, value in _changed(objective).items())
+    changed = (f"{name}={_as_text(value)}" for name, value in _options_set(objective).items())
     return ":".join([_name_of(cls), *changed])
 
 
@@ -129,7 +129,7 @@ def check_text(objective: Objective) -> None:
             "keep the assignment"
         )
     types = _options_of(cls)
-    for name, value in _changed(objective).items():
+    for name, value in _options_set(objective).items():
         if not _is_read_back(name, value, types[name]):
             raise UsageError(
                 f"{NOUN} {_name_of(cls)!r}: {name}={value!r:.80} cannot be written to "
@@ -161,7 +161,7 @@ def _options_of(cls: type[Objective]) -> dict[str, Any]:
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
 
 
-def _changed(objective: Objective) -> dict[str, object]:
+def _options_set(objective: Objective) -> dict[str, object]:
     """Return the values of the options that differ from their defaults, by name."""
     cls: Any = type(objective)
     values = {name: getattr(objective, name) for name in _options_of(cls)}
@@ -192,12 +192,12 @@ def _name_of(cls: type[Objective]) -> str:
     of_packages = (
         name
         for name, point in plugins.installed(GROUP).items()
-        if name not in OBJECTIVES and _loaded(point) is cls
+        if name not in OBJECTIVES and _object_if_imported(point) is cls
     )
     return next(built_in, None) or next(of_packages, path)
 
 
-def _loaded(point: EntryPoint) -> object:
+def _object_if_imported(point: EntryPoint) -> object:
     """Return the object of an entry point if its module is imported already; do not import it."""
     try:
         return attrgetter(point.attr)(sys.modules[point.module])

@@ -10,7 +10,7 @@ from streamplace.display.text import quoted, several
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 from streamplace.util.arrays import Ints
 from streamplace.util.checks import check_str, check_type
 from streamplace.util.plugins import load_ours
@@ -108,7 +108,7 @@ class Placement(Displayable):
         one with the lowest index, and so on.
         """
         order = np.arange(len(self.devices), dtype=np.int32)
-        devices = relabelled(self.devices, interchangeable(self.problem), order)
+        devices = relabel(self.devices, interchangeable(self.problem), order)
         return Placement(self.problem, devices, job=self.job)
 
     def of_job(self, job: str) -> "Placement":

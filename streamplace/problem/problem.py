@@ -56,7 +56,7 @@ class Problem(Displayable):
     objective
         The objective, with its source rates filled in.
     feasibility
-        The compiled constraints, labels, memory and resources; see `Feasibility`.
+        The constraints, labels, memory and resources as arrays; see `Feasibility`.
 
     Raises
     ------
@@ -72,7 +72,7 @@ class Problem(Displayable):
     objective: Objective
     constraints: Constraints
     feasibility: Feasibility
-    _compiled: dict[Callable[["Problem"], Any], Any] = field(init=False)
+    _made: dict[Callable[["Problem"], Any], Any] = field(init=False)
 
     def __init__(
         self,
@@ -108,28 +108,28 @@ class Problem(Displayable):
             constraints = Constraints.of(constraints)
             if graph.instances or constraints.stated is not constraints:
                 constraints = load_ours(f"{COUNTS}:for_instances")(graph, constraints)
-        vars(self).update(  # the class is frozen, since it keeps what is compiled
+        vars(self).update(  # the class is frozen, since it keeps what is made of it
             graph=graph,
             cluster=cluster,
             objective=objective,
             constraints=constraints,
             feasibility=Feasibility(graph, cluster, constraints),
-            _compiled={},
+            _made={},
         )
 
-    def compiled(self, make: Callable[["Problem"], Part]) -> Part:
+    def once(self, make: Callable[["Problem"], Part]) -> Part:
         """Return what a function or class makes of the problem, which is made once and kept."""
-        if make not in self._compiled:
-            self._compiled[make] = make(self)
-        made: Part = self._compiled[make]
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: Part = self._made[make]
         return made
 
-    def forget_compiled(self) -> None:
-        """Drop what `compiled` keeps, as after a change to an array of the problem."""
-        self._compiled.clear()
+    def forget(self) -> None:
+        """Drop what `once` keeps, as after a change to an array of the problem."""
+        self._made.clear()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_compiled": {}}
+        return {**vars(self), "_made": {}}
 
     @property
     def throughput_objective(self) -> Throughput:
@@ -199,7 +199,7 @@ class Problem(Displayable):
         if fault := objective.fault_of(self.cluster):
             raise fault
         changed = object.__new__(Problem)
-        vars(changed).update(vars(self), objective=objective, _compiled={})
+        vars(changed).update(vars(self), objective=objective, _made={})
         return changed
 
     def with_cluster(self, cluster: Cluster | str) -> "Problem":

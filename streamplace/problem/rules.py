@@ -269,7 +269,7 @@ def violations(placement: Placement) -> Iterator[Violation]:
     for kind, groups, place in separate:
         for i, group in enumerate(groups):
             members = {name: instances.get(name, [name]) for name in group}
-            if shared := _sharing(members, {name: place[on[name]] for name in on}):
+            if shared := _texts_of_shared(members, {name: place[on[name]] for name in on}):
                 yield Violation(Rule(kind, i), "; ".join(shared))
     yield from _of_labels(placement)
     yield from _of_kinds(placement)
@@ -287,7 +287,7 @@ def _on(names: Sequence[str], on: Mapping[str, str]) -> str:
     return f"{listed(names)} {'is' if len(names) == 1 else 'are'} on {devices}"
 
 
-def _sharing(members: Mapping[str, Sequence[str]], at: Mapping[str, str]) -> list[str]:
+def _texts_of_shared(members: Mapping[str, Sequence[str]], at: Mapping[str, str]) -> list[str]:
     """Return which operators share a place, as text.
 
     Parameters

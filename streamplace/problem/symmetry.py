@@ -46,7 +46,7 @@ def identical_devices(cluster: Cluster, constraints: Constraints) -> Ints:
     return previous
 
 
-def relabelled(devices: Ints, kind: Ints, order: Ints) -> Ints:
+def relabel(devices: Ints, kind: Ints, order: Ints) -> Ints:
     """Return an equivalent placement, (V,), that first uses the devices of a kind by index.
 
     Operators are visited in `order`. The first of them on a device of some kind gets the device of

@@ -72,7 +72,7 @@ def report_html(entries: Sequence[Entry | ScheduleEntry], written: str = "") -> 
     written
         The time at which the page is written, in words; empty: the page shows none.
     """
-    scripts = [_vendored(name) for name in VENDORED]
+    scripts = [_library(name) for name in VENDORED]
     scripts += [_read(PARTS / f"{name}.js") for name in SCRIPTS]
     filled = {
         "policy": _policy(scripts),
@@ -105,7 +105,7 @@ def _json(value: dict[str, Any]) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _vendored(name: str) -> str:
+def _library(name: str) -> str:
     """Return a library with its licence and without references to source maps."""
     folder = PARTS / "vendor"
     script = re.sub(r"//# sourceMappingURL=\S*", "", _read(folder / f"{name}.min.js"))

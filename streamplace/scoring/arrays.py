@@ -38,7 +38,7 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         column if all_within(column, -inf, inf) else np.where(np.isnan(column), 0.0, column)
         for column in (graph.stream_payload_bytes, graph.selectivity)
     )
-    check_loads(graph, times.instructions, payload_bytes)
+    check_no_overflow(graph, times.instructions, payload_bytes)
     joins = graph.firing == "all"
     offered: Floats = graph.source_share
     if joins:  # each source emits every element
@@ -72,8 +72,8 @@ def make_flow(graph: StreamGraph, cluster: Cluster, objective: Throughput) -> Fl
         joins=joins,
     )
     with np.errstate(over="ignore", invalid="ignore"):
-        check_loads(graph, flow.operator_tuples, flow.stream_tuples)
-        check_loads(graph, flow.work, flow.stream_bits)
+        check_no_overflow(graph, flow.operator_tuples, flow.stream_tuples)
+        check_no_overflow(graph, flow.work, flow.stream_bits)
     if objective.model != "bottleneck":
         check_sinks(flow)
     return flow
@@ -85,24 +85,24 @@ def check_sinks(flow: Flow) -> None:
         raise GraphError("streams: no tuple ever reaches a sink")
 
 
-def make_instance(flow: Flow, cluster: Cluster, rules: Feasibility) -> Instance:
+def make_instance(flow: Flow, cluster: Cluster, feasibility: Feasibility) -> Instance:
     """Return the units of a problem for local search; loads are relative to the lower bound."""
-    masks, row_of = rules.unit_masks
+    masks, row_of = feasibility.unit_masks
     return instance(
         flow,
-        rules.unit_of,
+        feasibility.unit_of,
         lowest_utilisation(flow),
         masks,
         row_of,
-        rules.needs,
-        rules.room,
-        rules.excluding,
-        rules.separating,
+        feasibility.needs,
+        feasibility.room,
+        feasibility.excluding,
+        feasibility.separating,
         np.array(cluster.group_of),
     )
 
 
-def check_loads(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
+def check_no_overflow(graph: StreamGraph, of_operators: Floats, of_streams: Floats) -> None:
     """Raise GraphError if a load, (V,) or (E,), is too large to compute with."""
     if all_within(of_operators, -HEAVIEST, HEAVIEST) and all_within(
         of_streams, -HEAVIEST, HEAVIEST

@@ -112,7 +112,7 @@ class CompiledProblem:
 
 def compiled(problem: Problem) -> CompiledProblem:
     """Return the intermediate results of a problem under throughput."""
-    return problem.compiled(CompiledProblem)
+    return problem.once(CompiledProblem)
 
 
 def compiled_parts(problem: Problem) -> Compiled:

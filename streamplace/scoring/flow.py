@@ -20,8 +20,8 @@ def flow(problem: Problem) -> Flow:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     if problem.objective.is_pass:
-        problem = problem.compiled(_at_one_tuple)
-    return problem.compiled(CompiledProblem).flow
+        problem = problem.once(_at_one_tuple)
+    return problem.once(CompiledProblem).flow
 
 
 def rate_of_flow(problem: Problem) -> float:

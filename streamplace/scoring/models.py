@@ -47,7 +47,7 @@ class ClosedFormEvaluator(ThroughputEvaluator):
 
     def throughput_at(self, problem: Problem, devices: Placements) -> Floats:
         """Return the throughput of K placements, (K,) tuples/s, at one of the source rates."""
-        flow = problem.compiled(CompiledProblem).flow
+        flow = problem.once(CompiledProblem).flow
         # the flow's rate is a sum over sources, so it may differ from the problem's by rounding
         share = self.reached(flow, devices) / flow.source_rate
         return problem.source_rate * share
@@ -56,7 +56,7 @@ class ClosedFormEvaluator(ThroughputEvaluator):
         """Return the score of one placement, (V,), at the worst of the source rates."""
         problem = self.worst_case(devices)
         throughput = float(self.throughput_at(problem, devices)[0])
-        flow = problem.compiled(CompiledProblem).flow
+        flow = problem.once(CompiledProblem).flow
         own = own_utilisations(flow, devices)
         return score_at(problem, devices, throughput, *utilisations(flow, devices), own)
 

@@ -32,7 +32,7 @@ class PathAverageEvaluator(ClosedFormEvaluator):
     @property
     def throughput_bounds(self) -> LoadBounds:
         """Bounds on 1 / relative throughput, divided by local search's reference."""
-        return self.problem.compiled(_bounds)
+        return self.problem.once(_bounds)
 
     def highest_utilisation(self, share: float) -> float:
         """Return the limit that follows from the stream that contributes least to the sinks.

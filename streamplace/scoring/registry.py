@@ -47,7 +47,7 @@ def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Ma
 
     @wraps(make)
     def shared(problem: Problem) -> Made:
-        known = problem.compiled(in_use)
+        known = problem.once(in_use)
         made = known.get("evaluator")
         if made is None:
             made = known["evaluator"] = make(problem)

@@ -8,18 +8,18 @@ from streamplace.sim.rules import Rules
 from streamplace.sim.search.instance import rivals_of
 
 
-def rules_of(constraints: Feasibility, cluster: Cluster) -> Rules:
-    """Return compiled constraints as a tuple for kernels."""
-    allowed, row_of = constraints.unit_masks
+def rules_of(feasibility: Feasibility, cluster: Cluster) -> Rules:
+    """Return constraints as a tuple for kernels."""
+    allowed, row_of = feasibility.unit_masks
     first_rival, rival, far = rivals_of(
-        constraints.unit_count, constraints.excluding, constraints.separating
+        feasibility.unit_count, feasibility.excluding, feasibility.separating
     )
     return Rules(
-        unit_of=constraints.unit_of,
+        unit_of=feasibility.unit_of,
         row_of=row_of,
         allowed=np.array(allowed, order="C"),  # of one type: views of one device are read-only
-        needs=np.ascontiguousarray(constraints.needs, np.float64),
-        room=np.ascontiguousarray(constraints.room, np.float64),
+        needs=np.ascontiguousarray(feasibility.needs, np.float64),
+        room=np.ascontiguousarray(feasibility.room, np.float64),
         first_rival=first_rival,
         rival=rival,
         far=far,

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable
-from streamplace.display.text import number, quoted, reached
+from streamplace.display.text import number, quoted, share_of
 from streamplace.display.view import Line, View
 from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
@@ -221,7 +221,7 @@ class ThroughputScore(Score):
         """The throughput as a phrase."""
         offered = self.base_rate
         rates = f"{number(self.throughput)} of {number(offered)} tuples/s"
-        return f"{rates} ({reached(self.throughput, offered)})"
+        return f"{rates} ({share_of(self.throughput, offered)})"
 
     def _view(self) -> View:
         return self.view_with(None)
@@ -249,7 +249,7 @@ class ThroughputScore(Score):
         if problem is not None and problem.target_utilisation < 1:
             at_most = f", at most {problem.target_utilisation:.4g} of any device or link used"
         base_rate = self.base_rate
-        share = reached(self.throughput, base_rate)
+        share = share_of(self.throughput, base_rate)
         achieved = f"{number(self.throughput)} tuples/s, {share}"
         offered = f"{number(base_rate)}{worst}"
         if self.objective == THROUGHPUT:

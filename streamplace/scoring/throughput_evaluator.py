@@ -56,7 +56,7 @@ class ThroughputEvaluator(ABC):
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._compiled = problem.compiled(CompiledProblem)  # raises where loads overflow
+        self._compiled = problem.once(CompiledProblem)  # raises where loads overflow
 
     @property
     def cases(self) -> tuple[Problem, ...]:
@@ -257,7 +257,7 @@ def bottleneck_at(problem: Problem, on_device: Floats, on_link: Floats, own: Flo
 
 def _carrying(problem: Problem, devices: Placements) -> Bools:
     """Return whether a stream with tuples crosses each link, (L,)."""
-    flow = problem.compiled(CompiledProblem).flow
+    flow = problem.once(CompiledProblem).flow
     carrying = np.zeros(len(flow.gap_s), dtype=np.bool_)
     for link in all_crossed(flow, np.asarray(devices, dtype=np.int32)):
         carrying[link[(link >= 0) & (flow.stream_tuples > 0)]] = True

@@ -177,7 +177,7 @@ def scored_again(policy: AnyPolicy, problems: Sequence[Problem], samples: int) -
     return lambda: builder.evaluate(batch, made).log_probability
 
 
-def replayed(policy: AnyPolicy, made: Trajectories) -> Ints:
+def force_trajectories(policy: AnyPolicy, made: Trajectories) -> Ints:
     """Return what makes a policy that builds placements repeat trajectories, as `forced`.
 
     These are actions, (P, S, T, 2), if it selects operators; otherwise placements, (P, S, V).

@@ -26,13 +26,13 @@ def check_constraints(case: PolicyCase) -> None:
     """
     policy = case.policy()
     if not case.repaired:
-        for problem in _restricted(case):
+        for problem in _problems_with_devices(case):
             _check_samples(case, policy, problem)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "policy.safetensors"
         file.write_bytes(pack_policy(policy, case.section, {}))
         placer = make_placer(f"policy:samples={SAMPLES}:file={file}")
-        for problem in (*_restricted(case), *_grouped(case)):
+        for problem in (*_problems_with_devices(case), *_problems_with_groups(case)):
             placed = placer(problem, np.random.default_rng(0))
             broken = problem.feasibility.violation(placed.devices)
             fault = f"a placement violates a constraint: {broken}"
@@ -41,10 +41,10 @@ def check_constraints(case: PolicyCase) -> None:
 
 def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> None:
     """Require samples to use allowed devices before any repair."""
-    rules, names = problem.feasibility, problem.graph.names
+    feasibility, names = problem.feasibility, problem.graph.names
     with torch.no_grad():
         rows = rolled_out(policy, [problem], SAMPLES, Sampler(generator())).placements[0]
-    for sample, operator in np.argwhere(~rules.allowed[rules.unit_of, rows]).tolist():
+    for sample, operator in np.argwhere(~feasibility.allowed[feasibility.unit_of, rows]).tolist():
         device = problem.cluster.names[rows[sample, operator]]
         fault = (
             f"a sample places operator {names[operator]!r} on device {device!r}, which its "
@@ -53,7 +53,7 @@ def _check_samples(case: PolicyCase, policy: AnyPolicy, problem: Problem) -> Non
         raise AssertionError(f"{case.kind}: constraints: {fault}")
 
 
-def _restricted(case: PolicyCase) -> Iterator[Problem]:
+def _problems_with_devices(case: PolicyCase) -> Iterator[Problem]:
     """Yield problems with a pin or with allowed devices."""
     for problem in case.problems():
         names, devices = problem.graph.names, problem.cluster.names
@@ -62,7 +62,7 @@ def _restricted(case: PolicyCase) -> Iterator[Problem]:
         yield problem.with_constraints(Constraints(allowed=few))
 
 
-def _grouped(case: PolicyCase) -> Iterator[Problem]:
+def _problems_with_groups(case: PolicyCase) -> Iterator[Problem]:
     """Yield problems with a colocated or an exlocated group."""
     for problem in case.problems():
         names, devices = problem.graph.names, problem.cluster.names

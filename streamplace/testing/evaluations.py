@@ -85,7 +85,7 @@ def counted_evaluations() -> Iterator[Count]:
             for name in (*OF_A_PROBLEM, *OF_PLACEMENTS):
                 method = vars(cls).get(name)
                 if method is not None and not getattr(method, "__isabstractmethod__", False):
-                    counting = _counting(method, count, first=int(name in OF_A_PROBLEM))
+                    counting = _count_calls(method, count, first=int(name in OF_A_PROBLEM))
                     patches.enter_context(patch.object(cls, name, counting))
         yield count
 
@@ -95,7 +95,7 @@ def _with_subclasses(cls: type) -> set[type]:
     return {cls}.union(*map(_with_subclasses, cls.__subclasses__()))
 
 
-def _counting(method: Callable[..., Any], count: Count, first: int) -> Callable[..., Any]:
+def _count_calls(method: Callable[..., Any], count: Count, first: int) -> Callable[..., Any]:
     """Wrap a method of an evaluator to count its placements, which are positional argument `first`.
 
     If the method calls another that counts, the placements are not counted again.

@@ -60,7 +60,7 @@ def check_losses(case: PolicyCase) -> None:
             visited = made.placements[p, s : s + 1, :operators]
             expected = made.losses[p, s, : steps + 1]
             if policy.relocates:
-                visited = _visited(made, problem, p, s)
+                visited = _placements_of_walk(made, problem, p, s)
                 expected = scored.loss(visited)
             ends = np.append(scored.loss(np.zeros(operators, np.int32)), scored.loss(visited[-1]))
             close = np.allclose(made.losses[p, s, : steps + 1], expected, rtol=1e-9)
@@ -141,7 +141,7 @@ def _rolled_out(policy: Refiner, problems: list[Problem], seed: int) -> Trajecto
         return rolled_out(policy, problems, SAMPLES, Sampler(generator(seed)))
 
 
-def _visited(made: Trajectories, problem: Problem, p: int, s: int) -> Ints:
+def _placements_of_walk(made: Trajectories, problem: Problem, p: int, s: int) -> Ints:
     """Return the placements before each step and at the end, (T + 1, V)."""
     actions = made.actions[p, s][made.mask[p, s]].numpy()
     unit_of = problem.feasibility.unit_of

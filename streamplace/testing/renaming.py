@@ -23,7 +23,7 @@ def check_names(case: PolicyCase) -> None:
     """Check that placements do not depend on the names of operators and devices."""
     policy = case.policy()
     for problem in case.problems():
-        _compare(case, "names", policy, problem, _renamed(problem))
+        _compare(case, "names", policy, problem, _rename(problem))
 
 
 def check_numbering(case: PolicyCase) -> None:
@@ -134,7 +134,7 @@ def _taken_again(
     return rolled_out(policy, [other], SAMPLES, Sampler(), forced=actions, start_device=first)
 
 
-def _renamed(problem: Problem) -> Problem:
+def _rename(problem: Problem) -> Problem:
     """Return the problem with new names, whose alphabetical order reverses the positions."""
     graph, cluster = problem.graph, problem.cluster
     count = len(graph.names)

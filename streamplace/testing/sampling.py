@@ -12,7 +12,14 @@ from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.decoding import UNAVAILABLE, Sampler
 from streamplace.learning.policy.trajectories import Trajectories
 from streamplace.problem.problem import Problem
-from streamplace.testing.case import PolicyCase, batch_of, copies_of, generator, graph_of, replayed
+from streamplace.testing.case import (
+    PolicyCase,
+    batch_of,
+    copies_of,
+    force_trajectories,
+    generator,
+    graph_of,
+)
 from streamplace.util.arrays import Floats, Ints
 
 SAMPLES = 4
@@ -55,7 +62,7 @@ def check_batches(case: PolicyCase) -> None:
         for p, problem in enumerate(problems):
             operators = len(problem.graph.names)
             rows = together.placements[p, :, :operators]
-            forced = replayed(policy, together)[p : p + 1, :, :operators]
+            forced = force_trajectories(policy, together)[p : p + 1, :, :operators]
             alone = policy.rollout(batch_of(policy, problem), SAMPLES, Sampler(), forced)
             kept = np.array_equal(alone.placements[0], rows)
             case.require(kept, "batches", "a rollout does not return the forced placement")
@@ -170,7 +177,7 @@ def check_actions(case: PolicyCase) -> None:
     case.require(bool((steps == sizes[:, None]).all()), "actions", fault)
     for p, size in enumerate(sizes.tolist()):
         for s in range(SAMPLES):
-            placed = _placed(made, p, s)
+            placed = _decisions(made, p, s)
             fault = "the actions do not name every operator exactly once"
             case.require(sorted(placed[:, 0].tolist()) == list(range(size)), "actions", fault)
             devices = made.placements[p, s, placed[:, 0]]
@@ -178,7 +185,7 @@ def check_actions(case: PolicyCase) -> None:
             case.require(np.array_equal(devices, placed[:, 1]), "actions", fault)
 
 
-def _placed(made: Trajectories, problem: int, sample: int) -> Ints:
+def _decisions(made: Trajectories, problem: int, sample: int) -> Ints:
     """Return the operator and the device of each step, (T, 2)."""
     actions = made.actions[problem, sample][made.mask[problem, sample]]
     placed: Ints = actions.cpu().numpy()
@@ -207,7 +214,8 @@ def check_sampling(case: PolicyCase) -> None:
             exploring = Sampler(generator(2), exploration=1.0)
             _compare(case, policy, problem, rows, even, exploring, "samples with exploration=1")
         one, other = (
-            _drawn(policy, problem, Sampler(generator(seed), temperature=HOT)) for seed in (3, 4)
+            _first_samples(policy, problem, Sampler(generator(seed), temperature=HOT))
+            for seed in (3, 4)
         )
         fault = "different seeds give the same samples"
         case.require(len(rows) == 1 or not np.array_equal(one, other), "sampling", fault)
@@ -228,7 +236,7 @@ def _compare(
     of `CHANCE`.
     """
     allowed = np.log(2 * len(rows) / CHANCE)
-    for drawn in (_drawn(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
+    for drawn in (_first_samples(policy, problem, sampler), _rolled_out(policy, problem, sampler)):
         distinct, counts = np.unique(np.concatenate([rows, drawn]), axis=0, return_counts=True)
         fault = f"{subject} include placements that canonical() does not return"
         case.require(len(distinct) == len(rows), "sampling", fault)
@@ -260,7 +268,7 @@ def _divergence(frequency: Floats, probability: Floats) -> Floats:
     return np.where(frequency > 0.0, terms, 0.0)
 
 
-def _drawn(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
+def _first_samples(policy: Constructive[Any, Any], problem: Problem, sampler: Sampler) -> Ints:
     """Return samples of a problem, (DRAWS, V): the first sample of each copy in a batch."""
     made: Ints = policy.sample(copies_of(policy, problem, DRAWS), 1, sampler)[:, 0]
     return made

@@ -188,12 +188,12 @@ def check_teacher(case: PolicyCase) -> None:
         case.require(not expert.misled, "teacher", fault)
         return made.agreement.sum(dim=3)
 
-    def as_forced(placed: Ints) -> Ints:
+    def as_forced(chosen: Ints) -> Ints:
         """Return placements in the order of the free rollout."""
         if not policy.selects:
-            return placed
+            return chosen
         order = free.actions[..., 0].cpu().numpy()
-        devices = np.take_along_axis(placed, np.maximum(order, 0), axis=2)
+        devices = np.take_along_axis(chosen, np.maximum(order, 0), axis=2)
         return np.stack([order, np.where(order >= 0, devices, -1)], axis=3)
 
     with torch.no_grad():

@@ -144,14 +144,14 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
         "queued": found.queued,
         "in_flight": found.in_flight,
         "dropped": found.dropped,
-        "at_s": _rounded(series.at_s),
+        "at_s": _round(series.at_s),
         "sources": [
             {
                 "operator": graph.names[v],
-                "offered_rate": _rounded(series.offered[:, s]),
-                "rate": _rounded(series.processed[:, v]),
-                "dropped_rate": _rounded(series.dropped[:, s]),
-                "waiting": _rounded(series.backlog[:, s]),
+                "offered_rate": _round(series.offered[:, s]),
+                "rate": _round(series.processed[:, v]),
+                "dropped_rate": _round(series.dropped[:, s]),
+                "waiting": _round(series.backlog[:, s]),
             }
             for s, v in enumerate(sources)
         ],
@@ -159,10 +159,10 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             {
                 "name": name,
                 "device": placement.assignment[name],
-                "rate": _rounded(series.processed[:, v]),
-                "utilisation": _rounded(series.busy[:, v] * most),
-                "blocked": _rounded(series.blocked[:, v]),
-                "gathered": _rounded(series.gathered[:, v]),
+                "rate": _round(series.processed[:, v]),
+                "utilisation": _round(series.busy[:, v] * most),
+                "blocked": _round(series.blocked[:, v]),
+                "gathered": _round(series.gathered[:, v]),
             }
             for v, name in enumerate(graph.names)
         ],
@@ -170,17 +170,17 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
             {
                 "source": stream.source,
                 "target": stream.target,
-                "rate": _rounded(series.sent[:, e]),
-                "waiting": _rounded(series.waiting[:, e]),
-                "in_flight": _rounded(series.in_flight[:, e]),
+                "rate": _round(series.sent[:, e]),
+                "waiting": _round(series.waiting[:, e]),
+                "in_flight": _round(series.in_flight[:, e]),
             }
             for e, stream in enumerate(graph.streams)
         ],
         "devices": [
             {
                 "name": name,
-                "utilisation": _rounded(series.device_utilisation[:, d] * most),
-                "stalled": _rounded(series.device_stalled[:, d]),
+                "utilisation": _round(series.device_utilisation[:, d] * most),
+                "stalled": _round(series.device_stalled[:, d]),
             }
             for d, name in enumerate(cluster.names)
         ],
@@ -194,10 +194,10 @@ def trace_to(placement: Placement, found: RunMetrics) -> dict[str, Any]:
         "sinks": [
             {
                 "operator": graph.names[v],
-                "rate": _rounded(series.processed[:, v]),
-                "mean_latency_s": _rounded(series.mean_latency_s[:, s]),
+                "rate": _round(series.processed[:, v]),
+                "mean_latency_s": _round(series.mean_latency_s[:, s]),
                 "path_mean_throughput": (
-                    None if path_means is None else _rounded(series.path_mean_throughput[:, s])
+                    None if path_means is None else _round(series.path_mean_throughput[:, s])
                 ),
                 "measured": {
                     "rate": float(found.sink_rates[s]),
@@ -228,12 +228,12 @@ def _of_uplink(placement: Placement, found: RunMetrics, i: int) -> dict[str, Any
 def _of_link(found: RunMetrics, i: int, most: float) -> dict[str, list[float | None]]:
     series = found.series
     return {
-        "utilisation": _rounded(series.link_utilisation[:, i + 1] * most),
-        "full": _rounded(series.link_full[:, i + 1]),
-        "stalled": _rounded(series.link_stalled[:, i + 1]),
+        "utilisation": _round(series.link_utilisation[:, i + 1] * most),
+        "full": _round(series.link_full[:, i + 1]),
+        "stalled": _round(series.link_stalled[:, i + 1]),
     }
 
 
-def _rounded(column: NDArray[np.float64]) -> list[float | None]:
+def _round(column: NDArray[np.float64]) -> list[float | None]:
     """Return numbers rounded to nine significant digits, and None for NaN."""
     return [None if np.isnan(x) else float(f"{x:.9g}") for x in column]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from streamplace.display.text import number, reached
+from streamplace.display.text import number, share_of
 from streamplace.display.view import Line
 from streamplace.errors import Fault, ProblemError, SimulationError, UsageError
 from streamplace.problem.placement import Placement
@@ -110,7 +110,7 @@ class EngineScore(ThroughputScore):
         """The throughput as a phrase, with that of the steady state beside it if it is another."""
         if self.steady is None or self._is_steady:
             return super().headline
-        share = reached(self.steady.throughput, self.base_rate)
+        share = share_of(self.steady.throughput, self.base_rate)
         steady = f"{number(self.steady.throughput)} ({share})"
         return f"{super().headline}, not settled; steady state {steady}"
 
@@ -178,7 +178,7 @@ class EngineScore(ThroughputScore):
         else:
             lines.append(Line(f"had not settled: {growth}"))
         if self.steady is not None and not self._is_steady:
-            share = reached(self.steady.throughput, self.base_rate)
+            share = share_of(self.steady.throughput, self.base_rate)
             carried = f"{number(self.steady.throughput)} tuples/s, {share}"
             limit = self.steady.bottleneck.line()
             lines.append(Line(f"steady state: {carried}; {limit.text}", limit.names))
@@ -209,7 +209,7 @@ def simulation(
     settings = settings or problem.throughput_objective.engine or Settings(tick_s=None)
     if settings.arrivals is not None:
         raise UsageError("arrivals: single tuples have no ticks; use latency.tuples.run_tuples")
-    kept = problem.compiled(_none_yet)
+    kept = problem.once(_none_yet)
     if scene is None and settings in kept:
         return kept[settings]
     latency_s = problem.cluster.link_column("latency_s")

@@ -11,7 +11,7 @@ OF_LEARN = ("torch", "torch_geometric")
 """The modules of the extra `learn`."""
 
 
-def missing(what: str, package: str, extra: str) -> str:
+def missing_message(what: str, package: str, extra: str) -> str:
     """Return the message that something needs a package, which an extra installs."""
     return f"{what} needs {package}: pip install '.[{extra}]' in a checkout of streamplace"
 
@@ -25,7 +25,7 @@ def check_learn(what: str) -> None:
         If one is not installed. The message names what needs them, and says what to install.
     """
     if any(find_spec(module) is None for module in OF_LEARN):
-        raise UsageError(missing(what, "PyTorch", "learn"))
+        raise UsageError(missing_message(what, "PyTorch", "learn"))
 
 
 def load_learned(path: str, what: str) -> Any:

@@ -6,7 +6,7 @@ from typing import TypeVar
 Item = TypeVar("Item", bound=Hashable)
 
 
-def connected(groups: Iterable[Iterable[Item]]) -> list[list[Item]]:
+def connected_groups(groups: Iterable[Iterable[Item]]) -> list[list[Item]]:
     """Return the groups of two or more items, those that have items in common as one.
 
     Items keep the order in which they first appear.

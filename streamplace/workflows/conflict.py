@@ -35,38 +35,38 @@ NAMES_SHOWN = 6
 FEW = 3  # devices from which all of them are not listed by name
 
 
-def satisfiable(problem: Problem, clock: Budget) -> bool | None:
+def satisfiable(problem: Problem, budget: Budget) -> bool | None:
     """Return whether a problem has a feasible placement; None if that was not decided in time.
 
     Its streams and costs should be negligible, as in `RuledParts.with_only`: a placement counts
     only if it carries the source rate.
     """
-    rules = problem.feasibility
-    if rules.is_free:
+    feasibility = problem.feasibility
+    if feasibility.is_free:
         return True
-    preferred = [np.flatnonzero(row).tolist() for row in rules.allowed]
+    preferred = [np.flatnonzero(row).tolist() for row in feasibility.allowed]
     try:
         assign(problem, preferred, STEPS)
     except InfeasibleError:
         return False
     except PlacementError:
-        return _decided(problem, clock)
+        return _decided(problem, budget)
     return True
 
 
-def _decided(problem: Problem, clock: Budget) -> bool | None:
+def _decided(problem: Problem, budget: Budget) -> bool | None:
     units, devices = problem.feasibility.unit_count, len(problem.cluster.devices)
-    if units**2 * devices > MAX_SIZE or clock.seconds_left() <= 0:
+    if units**2 * devices > MAX_SIZE or budget.seconds_left() <= 0:
         return None
     decision = DecisionProblem(problem, problem.source_rate)
-    outcome = decision.search(NODES, clock)
-    if outcome.open and clock.seconds_left() > 0:
+    outcome = decision.search(NODES, budget)
+    if outcome.open and budget.seconds_left() > 0:
         with suppress(UsageError):  # OR-tools is not installed
             with work_clock.loading():
                 from streamplace.placers.exact import cp_sat  # noqa: PLC0415 - slow to load
 
             if cp_sat.Model.is_small(decision):
-                outcome = cp_sat.Proof(decision, 1, 0).search(EFFORT, clock)
+                outcome = cp_sat.Proof(decision, 1, 0).search(EFFORT, budget)
     if outcome.found is not None:
         return problem.feasibility.violation(outcome.found.devices) is None or None
     return False if outcome.proven else None
@@ -209,8 +209,8 @@ def _conflict(parts: RuledParts, seconds: float, about: Collection[str]) -> Conf
 class _Decider:
     """The deletion filter: rules are dropped for as long as the rest is infeasible."""
 
-    def __init__(self, parts: RuledParts, clock: Budget) -> None:
-        self._parts, self._clock = parts, clock
+    def __init__(self, parts: RuledParts, budget: Budget) -> None:
+        self._parts, self._budget = parts, budget
         self._devices = len(parts.cluster.devices)
 
     def satisfiable(self, rules: Sequence[Rule]) -> bool | None:
@@ -220,7 +220,7 @@ class _Decider:
             problem = Problem(graph, cluster, constraints=constraints)
         except InfeasibleError:
             return False
-        return satisfiable(problem, self._clock)
+        return satisfiable(problem, self._budget)
 
     def reduced(self, rules: Sequence[Rule]) -> Conflict:
         """Return the conflict that is left of rules that cannot hold together."""
@@ -229,7 +229,7 @@ class _Decider:
         while size:
             at, is_minimal = 0, True
             while at < len(left):
-                if self._clock.seconds_left() <= 0:
+                if self._budget.seconds_left() <= 0:
                     return Conflict(tuple(left), False, self._devices)
                 rest = left[:at] + left[at + size :]
                 answer = self.satisfiable(rest)

@@ -159,11 +159,11 @@ def constraint_costs(
     rng = np.random.default_rng(seed)
     each = EVALUATIONS if quick else max(EVALUATIONS, min(THOROUGH, IN_ALL // len(tried)))
 
-    def obeys(row: Ints) -> bool:
-        return problem.feasibility.violation(row) is None
+    def obeys(devices: Ints) -> bool:
+        return problem.feasibility.violation(devices) is None
 
-    def carried(row: Ints) -> float:
-        return min(max_source_rate(problem, row) or MAX_RATE, MAX_RATE)
+    def carried(devices: Ints) -> float:
+        return min(max_source_rate(problem, devices) or MAX_RATE, MAX_RATE)
 
     own = [placement.devices] if obeys(placement.devices) else []
     try:

@@ -88,7 +88,7 @@ def explain_throughput(
     placement: Placement, *, constraint_costs: bool = False, seed: int = 0
 ) -> Explanation:
     """Explain a placement under throughput or a custom objective; see `explain`."""
-    found = _explained(placement)
+    found = _explain_bottleneck(placement)
     costs = None
     if found.limited or constraint_costs:
         closed = _in_closed_form(placement)
@@ -107,7 +107,7 @@ def explain_throughput(
     )
 
 
-def _explained(placement: Placement) -> Explanation:
+def _explain_bottleneck(placement: Placement) -> Explanation:
     """Explain the bottleneck of a placement, without its constraints."""
     explained, placement = placement, _in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)
@@ -200,8 +200,8 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     if load.arrays.multicast:  # other consumers may enlarge the messages that count with one stream
         sent = np.bincount(load.arrays.source, load.of_streams, minlength=len(weight))
         np.add.at(weight, load.arrays.target, LATER * sent[load.arrays.source])
-    rules = problem.feasibility
-    of_unit = np.bincount(rules.unit_of, weights=weight, minlength=rules.unit_count)
+    feasibility = problem.feasibility
+    of_unit = np.bincount(feasibility.unit_of, weights=weight, minlength=feasibility.unit_count)
     order = np.argsort(-of_unit, kind="stable").astype(np.int32)
     return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order
 
@@ -231,9 +231,9 @@ def explain_pass(placement: Placement) -> PassExplanation:
 
 def _units_in_turn(placement: Placement, tried_first: list[int], duration: Floats) -> Ints:
     """Return all units: those of the first operators, in their order, then by their work."""
-    rules = placement.problem.feasibility
-    first = rules.unit_of[tried_first].tolist()
-    seconds = np.bincount(rules.unit_of, duration, rules.unit_count)
+    feasibility = placement.problem.feasibility
+    first = feasibility.unit_of[tried_first].tolist()
+    seconds = np.bincount(feasibility.unit_of, duration, feasibility.unit_count)
     others = np.argsort(-seconds, kind="stable")
     units: Ints = np.array(list(dict.fromkeys([*first, *others.tolist()])), dtype=np.int32)
     return units

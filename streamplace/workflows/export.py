@@ -8,7 +8,7 @@ from typing import Any
 from streamplace.errors import UsageError
 from streamplace.files.placements import as_csv, as_json
 from streamplace.files.writing import write_text
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result, placement_in
@@ -92,7 +92,7 @@ def export(
     if placement is None:
         if needs_placement(kind):
             raise UsageError(f"export: {kind} needs a placement")
-        return Export(kind, named(kind).text_of(None))
+        return Export(kind, format_named(kind).text_of(None))
     if results is None:
         results = placement.stored() if isinstance(placement, PlacementResult) else {}
     placement = placement_in("export: placement", placement)
@@ -100,11 +100,11 @@ def export(
         return Export(kind, *load_ours(DEPLOYMENT_WRITER)(placement, plan, patch, node_label))
     if kind in OWN:
         return Export(kind, as_json(placement, **results) if kind == JSON else as_csv(placement))
-    written = named(kind)
+    written = format_named(kind)
     text = written.text_of(placement)
     return Export(kind, text, tuple(written.lost(placement)), tuple(written.assumed(placement)))
 
 
 def needs_placement(kind: str) -> bool:
     """Return whether a format depends on the placement."""
-    return kind in (*OWN, DEPLOYMENT) or named(kind).needs_placement
+    return kind in (*OWN, DEPLOYMENT) or format_named(kind).needs_placement

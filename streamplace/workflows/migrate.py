@@ -24,7 +24,7 @@ from streamplace.placers.search.moves import (
     without_needless_moves,
 )
 from streamplace.placers.search.nearby import SAME
-from streamplace.problem.device_kinds import misplaced
+from streamplace.problem.device_kinds import why_impossible
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -321,6 +321,6 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
     if problem.objective.is_pass or old.problem.objective.is_pass:
         old = Placement(old.problem.with_objective(problem.objective), old.devices)
         whole = old.problem
-        if misplaced(whole.graph, whole.cluster, old.devices):
+        if why_impossible(whole.graph, whole.cluster, old.devices):
             return None
     return score_of(old).value

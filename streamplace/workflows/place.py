@@ -113,10 +113,10 @@ def place(
             target_utilisation=target_utilisation,
             objective=objective,
         )
-        return placed(problem, placer, seed, confidence=confidence, max_latency=max_latency)
+        return place_problem(problem, placer, seed, confidence=confidence, max_latency=max_latency)
 
 
-def placed(
+def place_problem(
     problem: Problem,
     placer: str | Placer = "auto",
     seed: int = 0,
@@ -149,27 +149,6 @@ def placed(
     found = outcome.found if better is outcome.placement else Found(better)
     reported: dict[str, Any] = {goal.report: report}
     return replace(result_of(found, name, seconds, time_limit_of(placer)), **reported)
-
-
-def solve(
-    problem: Problem,
-    placer: str | Placer = "auto",
-    seed: int = 0,
-    start: Placement | None = None,
-    confidence: float | None = None,
-    max_latency: "LatencyLimit | str | None" = None,
-) -> Result:
-    """Place and score a problem whose objective is throughput; see `placed`.
-
-    Raises
-    ------
-    ProblemError
-        If the objective is another one.
-    """
-    problem.throughput_objective  # noqa: B018 - refuses others
-    result = placed(problem, placer, seed, start, confidence, max_latency)
-    assert isinstance(result, Result)
-    return result
 
 
 def result_of(

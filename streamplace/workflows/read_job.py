@@ -10,7 +10,7 @@ from streamplace.files.reading import name_of
 from streamplace.formats.costs import Costs
 from streamplace.formats.documents import read_document, read_module
 from streamplace.formats.logical_builder import resized
-from streamplace.formats.registry import formats, named
+from streamplace.formats.registry import format_named, formats
 from streamplace.formats.sizes import Sizes
 from streamplace.problem.assumptions import without_tuples
 from streamplace.problem.cluster import Cluster
@@ -111,7 +111,7 @@ def read_job(
     _check(kind, form, device_count, sizes)
     found = (
         read_module(str(file), kind, inputs, seed)
-        if named(kind).read_code is not None
+        if format_named(kind).read_code is not None
         else read_document(str(file), kind, sizes)
     )
     if costs is not None:
@@ -128,7 +128,7 @@ def read_job(
         tuple(found.guessed),
         cluster,
         found.assignment,
-        not named(kind).states_count and device_count is None,
+        not format_named(kind).states_count and device_count is None,
     )
 
 
@@ -136,7 +136,7 @@ def _check(kind: str, form: str, device_count: int | None, sizes: Sizes) -> None
     """Refuse arguments that are not valid, or that the format has no use for."""
     if form not in FORMS:
         raise UsageError(f"read_job: unknown form {form!r}{valid_choices(form, FORMS)}")
-    found = named(kind)
+    found = format_named(kind)
     if sizes.dims and found.read_sized is None:
         raise UsageError(f"read_job: dims is for {_having_sizes()}, not {kind}")
     if sizes.shapes and found.read_code is None and found.read_sized is None:
@@ -150,7 +150,7 @@ def _check(kind: str, form: str, device_count: int | None, sizes: Sizes) -> None
             raise UsageError(f"read_job: dims[{name!r}] must be at least 1 (got {size})")
     if device_count is not None:
         check_int("read_job: device_count", device_count, UsageError)
-        if named(kind).states_count:
+        if format_named(kind).states_count:
             known = " or ".join(each.name for each in formats() if not each.states_count)
             raise UsageError(f"read_job: device_count is for {known}, not {kind}")
 

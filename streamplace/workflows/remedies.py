@@ -91,7 +91,7 @@ def remedies(
     plain = Problem(problem.graph, problem.cluster, objective=objective, constraints=rules)
     with suppress(StreamplaceError):  # no placement was found, so that no change can be judged
         rows = [known] if known is not None else starts(plain, np.random.default_rng(0), None)
-        return _helping(Placement(plain, rows[0]), _changes(plain, heavy, grows=grows))
+        return _changes_that_help(Placement(plain, rows[0]), _changes(plain, heavy, grows=grows))
     return ()
 
 
@@ -113,25 +113,25 @@ def remedies_of_core(placement: Placement, operator: str) -> tuple[Remedy, ...]:
     changes: list[Change] = [("cores", parts._replace(graph=graph.with_numbers(cores=cores)[0]))]
     if (several := _with_instances(plain.problem, heavy)) is not None:
         changes.append(("instances", parts._replace(graph=several)))
-    return _helping(plain, changes)
+    return _changes_that_help(plain, changes)
 
 
-def _helping(known: Placement, changes: Iterable[Change]) -> tuple[Remedy, ...]:
+def _changes_that_help(known: Placement, changes: Iterable[Change]) -> tuple[Remedy, ...]:
     """Return which changes let placements carry more than any that was found without them."""
     found: dict[Remedy, None] = {}
-    before, objective = _carried(known.problem, known), known.problem.objective
+    before, objective = _rate_carried(known.problem, known), known.problem.objective
     for remedy, parts in changes:
         if remedy in found or (remedy == "devices" and "instances" in found):
             continue
         with suppress(StreamplaceError):  # a change that cannot be made does not help
             graph, cluster, kept = parts
             changed = Problem(graph, cluster, objective=objective, constraints=kept)
-            if _carried(changed, _adapted(changed, known)) > before * (1.0 + MIN_GAIN):
+            if _rate_carried(changed, _adapt(changed, known)) > before * (1.0 + MIN_GAIN):
                 found[remedy] = None
     return tuple(found)
 
 
-def _carried(problem: Problem, start: Placement) -> float:
+def _rate_carried(problem: Problem, start: Placement) -> float:
     """Return the source rate in tuples/s that the best placement found carries."""
     if len(problem.graph.names) + len(problem.graph.selectivity) > LARGE:
         return max_source_rate(problem, start.devices) or MAX_RATE
@@ -139,7 +139,7 @@ def _carried(problem: Problem, start: Placement) -> float:
     return max_source_rate(problem, best) or MAX_RATE
 
 
-def _adapted(problem: Problem, old: Placement) -> Placement:
+def _adapt(problem: Problem, old: Placement) -> Placement:
     """Return a placement of a changed problem; operators that are new go to idle devices."""
     on = dict(zip(old.problem.graph.names, old.devices.tolist(), strict=True))
     used = utilisations(flow(old.problem), old.devices)[0]

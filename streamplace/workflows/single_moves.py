@@ -206,15 +206,17 @@ def _best_moves(
 
 def feasible_moves(placement: Placement, units: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
     """Yield chunks of moves: units and their targets, (K,), and the placements, (K, V)."""
-    rules, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
+    feasibility, count = placement.problem.feasibility, len(placement.problem.cluster.devices)
     unit, target = np.repeat(units, count), np.tile(np.arange(count, dtype=np.int32), len(units))
     step = max(1, AT_ONCE // len(placement.devices))
     for first in range(0, len(unit), step):
         chunk = slice(first, first + step)
-        moves = (rules.unit_of == unit[chunk, None]) & (placement.devices != target[chunk, None])
+        moves = (feasibility.unit_of == unit[chunk, None]) & (
+            placement.devices != target[chunk, None]
+        )
         rows = np.where(moves, target[chunk, None], placement.devices)
-        feasible = moves.any(axis=1) & rules.allowed[unit[chunk], target[chunk]]
-        feasible[feasible] = [rules.violation(row) is None for row in rows[feasible]]
+        feasible = moves.any(axis=1) & feasibility.allowed[unit[chunk], target[chunk]]
+        feasible[feasible] = [feasibility.violation(row) is None for row in rows[feasible]]
         if feasible.any():
             yield unit[chunk][feasible], target[chunk][feasible], rows[feasible]
 

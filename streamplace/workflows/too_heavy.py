@@ -147,16 +147,16 @@ def too_heavy(
     Loads are those at the highest source rate, relative to the target utilisation. Changes are
     tried, from the placement `known` if there is one; see `remedies`.
     """
-    rules, instance = problem.feasibility, compiled(problem).instance
+    feasibility, instance = problem.feasibility, compiled(problem).instance
     whole = unit_loads(instance)
     own = own_loads(instance)
-    loads = np.where(rules.allowed, np.maximum(whole, own) * instance.reference, np.inf)
+    loads = np.where(feasibility.allowed, np.maximum(whole, own) * instance.reference, np.inf)
     unit = int(loads.min(axis=1).argmax())
     device = int(loads[unit].argmin())
     load = float(loads[unit, device])
     if load <= 1.0 + MARGIN:
         return None
-    arrays, members = compiled(problem).flow, np.flatnonzero(rules.unit_of == unit)
+    arrays, members = compiled(problem).flow, np.flatnonzero(feasibility.unit_of == unit)
     of_core = bool(own[unit, device] > whole[unit, device])
     work = work_of(arrays, np.full(arrays.operators, device))
     if of_core:
@@ -183,7 +183,9 @@ def too_heavy(
     if owner != names[0]:
         found = replace(found, parallel=owner)
         count += problem.graph.owners.count(owner) - 1
-    return replace(found, scarce=_scarce(problem, int(members[0]), rules.allowed[unit], count))
+    return replace(
+        found, scarce=_scarce(problem, int(members[0]), feasibility.allowed[unit], count)
+    )
 
 
 def _scarce(problem: Problem, v: int, allowed: Bools, instances: int) -> str | None:

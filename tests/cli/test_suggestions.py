@@ -104,7 +104,7 @@ def test_suggestions_on_the_command_line(
 def test_an_option_that_no_command_has_loads_no_other_command(
     inputs: InputFiles, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(unknown_options, "_having", pytest.fail)
+    monkeypatch.setattr(unknown_options, "_commands_with", pytest.fail)
     for name in ("--zzzz", "--p"):  # others have --placer
         assert f"unknown option '{name}' (see" in refused(capsys, "place", inputs.graph, name)
 

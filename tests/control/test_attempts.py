@@ -11,7 +11,7 @@ from streamplace.control.plans import Deployment, Plan
 from tests.support.control import (
     COSTS,
     MORE,
-    RULES,
+    SETTINGS,
     Acting,
     PlainPlanner,
     last,
@@ -54,20 +54,20 @@ def test_nothing_is_done_during_the_cool_down(acted: Controller) -> None:
 def test_after_a_refusal_plans_make_do_with_present_slots(labels: bool) -> None:
     """At first, more may come; then they must do although the backlog, and so the plan, grows."""
     asked: list[tuple[float, int | None]] = []
-    plain = PlainPlanner(COSTS, RULES)
+    plain = PlainPlanner(COSTS, SETTINGS)
 
     def planner(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         asked.append((observation.at_s, observation.free_slots))
         return plain(observation, rate_s)
 
-    of = Controller(RULES, planner, chooses_devices=labels)
+    of = Controller(SETTINGS, planner, chooses_devices=labels)
     windows = [replace(each, free_slots=2) for each in overloads(10, 20)]
     decision = last(of, *windows[:2])
     of.began(decision, decision.at_s)
     of.ended(Outcome(decision.at_s, succeeded=False, changed=False))
     of.restore(of.to_dict())
     last(of, *windows[2:])
-    until_s = decision.at_s + RULES.refused_s
+    until_s = decision.at_s + SETTINGS.refused_s
     within = {free for at_s, free in asked if decision.at_s < at_s < until_s}
     assert within == {None if labels else 2}
     assert {free for at_s, free in asked if not decision.at_s < at_s < until_s} == {None}

@@ -8,10 +8,10 @@ from streamplace.control.controller import Controller
 from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.observation import Observation
 from streamplace.control.planning import SizePlanner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from tests.support.control import WINDOW_S, measured
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 SECONDS = {"decode": 1e-3, "count": 4e-4}
 DOWNTIME_S = 30.0
 
@@ -28,7 +28,7 @@ class Job:
         self.hosts: Mapping[str, tuple[str, ...]] = {"decode": ("d0",), "count": ("d0",)}
         self.present = {*self.cluster.names}
         self.waiting, self.started_s, self.number, self.down_s = 0.0, 0.0, 9, 0.0
-        self.of = Controller(RULES, SizePlanner(self.graph, self.cluster, RULES))
+        self.of = Controller(SETTINGS, SizePlanner(self.graph, self.cluster, SETTINGS))
 
     def window(self, offered_s: float) -> Observation:
         """Return the next window, at an offered rate in tuples/s."""

@@ -14,7 +14,7 @@ from streamplace.control.plans import Plan, Planner
 from streamplace.errors import FormatError, UsageError
 from tests.support.control import (
     COSTS,
-    RULES,
+    SETTINGS,
     Acting,
     PlainPlanner,
     controller,
@@ -84,7 +84,7 @@ def test_a_plan_reaches_ahead_of_a_rate_that_rises_on() -> None:
     """By a half of 1,300 tuples/s within the cool-down; three instances carry 1,300 with headroom,
     and so do two without."""
     plans = {}
-    for rise_s2 in (0.0, 650.0 / RULES.cool_down_s, 10.0):
+    for rise_s2 in (0.0, 650.0 / SETTINGS.cool_down_s, 10.0):
         decision = last(controller(), observed(0.6), sure(11, rise_s2=rise_s2))
         assert decision.plan is not None
         plans[rise_s2] = decision.plan.deployment.parallelism["decode"], decision.reason
@@ -97,12 +97,12 @@ def test_a_plan_reaches_ahead_of_a_rate_that_rises_on() -> None:
 
 def test_a_rate_that_rises_on_is_acted_on_before_tuples_pile_up() -> None:
     """At 90% and 900 tuples/s, 1,000 are carried, and 1,200 will be offered."""
-    risen = observed(0.9, 11, offered_s=900.0, rise_s2=300.0 / RULES.cool_down_s)
+    risen = observed(0.9, 11, offered_s=900.0, rise_s2=300.0 / SETTINGS.cool_down_s)
     decision = last(controller(), observed(0.6), risen)
     assert decision.action is Action.ACT
     assert "and the rate rises on, for which one window is enough" in decision.reason
     assert "900 tuples/s and 300 tuples/s more at the end of the cool-down" in decision.reason
-    assert decision.gain == pytest.approx(200.0 * RULES.horizon_s)
+    assert decision.gain == pytest.approx(200.0 * SETTINGS.horizon_s)
 
 
 def test_what_may_come_is_no_reason_to_leave_a_job_overloaded() -> None:
@@ -112,7 +112,9 @@ def test_what_may_come_is_no_reason_to_leave_a_job_overloaded() -> None:
         ) -> Plan | str:
             return "too few devices" if rate_s > 1500.0 else super().__call__(observation, rate_s)
 
-    decision = last(Controller(RULES, Small(COSTS, RULES)), observed(0.6), sure(11, rise_s2=1.0))
+    decision = last(
+        Controller(SETTINGS, Small(COSTS, SETTINGS)), observed(0.6), sure(11, rise_s2=1.0)
+    )
     assert decision.action is Action.ACT
     assert "cool-down" not in decision.reason
 
@@ -160,7 +162,7 @@ def test_a_shortfall_that_does_not_pay_is_left_alone() -> None:
 @pytest.mark.parametrize(("offered_s", "late"), [(1870.0, False), (1990.0, True)])
 def test_a_plan_that_does_not_catch_up_in_time_says_so(offered_s: float, late: bool) -> None:
     """Two instances carry 2,000 tuples/s: what waits is worked off in 863 s, or in 11,940 s."""
-    of = Controller(RULES, PlainPlanner(COSTS, RULES, most=2))
+    of = Controller(SETTINGS, PlainPlanner(COSTS, SETTINGS, most=2))
     windows = [observed(1.0, i, offered_s=offered_s, read_s=1000.0) for i in (10, 11)]
     decision = last(of, *windows)
     assert decision.action is Action.ACT
@@ -174,7 +176,7 @@ def test_a_plan_that_does_not_catch_up_in_time_says_so(offered_s: float, late: b
 
 def limited(most: int) -> Planner:
     """Return a planner that has no plan for rates that some instances of decode do not carry."""
-    plain = PlainPlanner(COSTS, RULES, most=most)
+    plain = PlainPlanner(COSTS, SETTINGS, most=most)
 
     def planned(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         plan = plain(observation, rate_s)
@@ -185,7 +187,7 @@ def limited(most: int) -> Planner:
 
 
 def test_where_no_plan_carries_all_the_one_that_carries_most_is_made() -> None:
-    of = Controller(RULES, limited(3))
+    of = Controller(SETTINGS, limited(3))
     windows = [observed(1.0, i, offered_s=5000.0, read_s=1000.0) for i in (10, 11)]
     decision = last(of, *windows)
     assert decision.action is Action.ACT
@@ -206,7 +208,7 @@ def test_a_plan_that_hardly_carries_more_replaces_nothing(running: int, acts: bo
     on = {"decode": ("a",) * running, "count": ("d",) * 8}
     read_s = 1000.0 * running
     windows = [observed(1.0, i, hosts=on, offered_s=4e4, read_s=read_s) for i in (10, 11)]
-    decision = last(Controller(RULES, limited(running + 1)), *windows)
+    decision = last(Controller(SETTINGS, limited(running + 1)), *windows)
     assert (decision.action is Action.ACT) == acts
     fault = f"what waits is worked off within 30 min): at most {1000 * (running + 1):,} tuples/s"
     assert decision.reason.endswith(fault) == (not acts)
@@ -214,7 +216,7 @@ def test_a_plan_that_hardly_carries_more_replaces_nothing(running: int, acts: bo
 
 def test_a_plan_that_carries_more_but_not_all_waits_for_the_cool_down() -> None:
     """Tuples pile up all the time, which is no reason to replace such plans one after another."""
-    of = Controller(replace(RULES, stabilisation_s=1.0), limited(3))
+    of = Controller(replace(SETTINGS, stabilisation_s=1.0), limited(3))
     windows = [observed(1.0, i, offered_s=5000.0, read_s=1000.0) for i in (10, 11, 12)]
     decision = last(of, *windows[:2])
     of.began(decision, decision.at_s)
@@ -229,13 +231,13 @@ def test_a_plan_that_carries_more_but_not_all_waits_for_the_cool_down() -> None:
 @pytest.mark.parametrize("refuses", [False, True])
 def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool) -> None:
     """Two instances carry 2,000 tuples/s, and would take 12,590 s for 10⁷ tuples that wait."""
-    of_rate = PlainPlanner(COSTS, RULES, most=2)
+    of_rate = PlainPlanner(COSTS, SETTINGS, most=2)
 
     def planner(observation: Observation, rate_s: float, seconds: float) -> Plan | str:
         return "too few devices" if refuses and rate_s > 2000.0 else of_rate(observation, rate_s)
 
     many = [replace(each, waiting=1e7) for each in overloads()]
-    decision = last(Controller(RULES, planner), *many)
+    decision = last(Controller(SETTINGS, planner), *many)
     assert decision.action is Action.ACT
     assert decision.plan is not None
     assert decision.plan.rate_s == pytest.approx(1200.0 + 0.7 * 72_000.0 / 1800.0)
@@ -246,7 +248,7 @@ def test_what_waits_already_is_no_reason_to_leave_a_job_overloaded(refuses: bool
 
 
 def test_a_rate_without_a_plan_is_explained() -> None:
-    of = Controller(RULES, lambda *_: "too few devices")
+    of = Controller(SETTINGS, lambda *_: "too few devices")
     reason = last(of, *overloads()).reason
     assert reason.endswith(
         "but there is no plan for 1,251 tuples/s (1,200 tuples/s arrive, and what waits is worked "
@@ -254,7 +256,7 @@ def test_a_rate_without_a_plan_is_explained() -> None:
         "too few devices"
     )
     windows = [observed(1.0, i, read_s=0.0) for i in (10, 11)]
-    reason = last(Controller(RULES, lambda *_: "all are gone"), *windows).reason
+    reason = last(Controller(SETTINGS, lambda *_: "all are gone"), *windows).reason
     assert reason.endswith(", nor for any lower rate: all are gone")
 
 
@@ -274,7 +276,7 @@ def test_all_searches_for_a_plan_have_one_limit(
         now_s += took_s
         return "none was found"
 
-    reason = last(Controller(replace(RULES, window_s=window_s), slow), *overloads()).reason
+    reason = last(Controller(replace(SETTINGS, window_s=window_s), slow), *overloads()).reason
     assert reason.endswith(
         f", nor was one for less found within the {limit} for plans: none was found"
     )
@@ -294,7 +296,7 @@ def test_many_searches_within_the_limit_have_less_and_less_time(
         now_s += seconds
         return plan_of(observation, rate_s, seconds)
 
-    of = Controller(replace(RULES, agreeing=1), thorough)
+    of = Controller(replace(SETTINGS, agreeing=1), thorough)
     decision = of.step(observed(1.0, offered_s=5e6, read_s=0.0))
     assert decision.plan is not None
     assert decision.plan.carries_s == 3000.0
@@ -305,7 +307,7 @@ def test_many_searches_within_the_limit_have_less_and_less_time(
 
 def test_a_plan_that_carries_just_the_rate_is_late_but_carries_all() -> None:
     windows = [observed(1.0, i, offered_s=2000.0, read_s=1000.0) for i in (10, 11)]
-    reason = last(Controller(RULES, PlainPlanner(COSTS, RULES, most=2)), *windows).reason
+    reason = last(Controller(SETTINGS, PlainPlanner(COSTS, SETTINGS, most=2)), *windows).reason
     assert "which carries 2,000 tuples/s and would not work off within 30 min" in reason
     assert "no plan carries all" not in reason
 

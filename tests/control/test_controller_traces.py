@@ -13,11 +13,13 @@ from streamplace.control.decisions import Action, Decision, Outcome, State
 from streamplace.control.load import surge
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from tests.support.control import DEVICES, HOSTS, WINDOW_S, PlainPlanner, observed
 from tests.support.share import Share
 
-RULES = Rules(cool_down_s=1500.0, actions_per_hour=2, actions_per_day=6, block_s=20_000.0)
+SETTINGS = ControllerSettings(
+    cool_down_s=1500.0, actions_per_hour=2, actions_per_day=6, block_s=20_000.0
+)
 COSTS = {"decode": 1e-3, "count": 2e-4}
 WINDOWS = 120
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -93,12 +95,12 @@ class Record:
             return
         assert decision.plan is not None
         assert self.under_way is None
-        assert sum(at_s - each < HOUR_S for each in self.begun) < RULES.actions_per_hour
-        assert sum(at_s - each < DAY_S for each in self.begun) < RULES.actions_per_day
-        cooled = at_s - max([self.ended_s, *self.begun]) >= RULES.cool_down_s
+        assert sum(at_s - each < HOUR_S for each in self.begun) < SETTINGS.actions_per_hour
+        assert sum(at_s - each < DAY_S for each in self.begun) < SETTINGS.actions_per_day
+        cooled = at_s - max([self.ended_s, *self.begun]) >= SETTINGS.cool_down_s
         assert cooled or surge(window) > 0.0
         begin_s = at_s - WINDOW_S
-        assert begin_s >= max(self.ended_s, window.started_s) + RULES.stabilisation_s
+        assert begin_s >= max(self.ended_s, window.started_s) + SETTINGS.stabilisation_s
         assert window.offered_s is not None
         assert not window.missing
         assert decision.plan.deployment.devices <= window.devices
@@ -111,11 +113,11 @@ class Record:
         busiest = max(reading.busiest for reading in window.readings.values())
         held = max(reading.backpressured for reading in window.readings.values())
         growing = bool(window.waiting)
-        assert not RULES.low <= busiest <= RULES.high or held or growing
+        assert not SETTINGS.low <= busiest <= SETTINGS.high or held or growing
 
 
 def controller() -> Controller:
-    return Controller(RULES, PlainPlanner(COSTS, RULES))
+    return Controller(SETTINGS, PlainPlanner(COSTS, SETTINGS))
 
 
 def decisions(seed: int, *, restores: bool = False, shuffles: bool = False) -> Iterator[Decision]:
@@ -144,7 +146,7 @@ def decisions(seed: int, *, restores: bool = False, shuffles: bool = False) -> I
             record.begun.append(decision.at_s)
             record.ended_s = decision.at_s + trace.rng.uniform(1.0, 700.0)
             if decision.state is State.ROLLING_BACK:
-                record.blocked[Deployment(trace.hosts).key] = decision.at_s + RULES.block_s
+                record.blocked[Deployment(trace.hosts).key] = decision.at_s + SETTINGS.block_s
 
 
 def _end(decision: Decision, trace: Trace, record: Record, of: Controller) -> None:
@@ -155,7 +157,7 @@ def _end(decision: Decision, trace: Trace, record: Record, of: Controller) -> No
     if succeeded:
         trace.hosts, trace.started_s = decision.plan.deployment.hosts, at_s - 0.5
     else:
-        record.blocked[decision.plan.deployment.key] = at_s + RULES.block_s
+        record.blocked[decision.plan.deployment.key] = at_s + SETTINGS.block_s
     record.under_way = None
     of.ended(Outcome(at_s, succeeded, rng.choice([None, rng.uniform(1.0, 100.0)])))
 

@@ -10,7 +10,7 @@ import pytest
 from streamplace.control.decisions import State
 from streamplace.control.history import History, fault_of, not_running
 from streamplace.control.observation import Observation, Reading
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from tests.support.control import WINDOW_S, observed
 
 WINDOW = observed(0.6)
@@ -53,11 +53,11 @@ def test_stale_measurements_are_named(last_s: float) -> None:
     assert fault_of(WINDOW, last_s).startswith("the measurements are stale: those of ")
 
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 
 
 def test_windows_with_the_same_load_are_a_row() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     for count, window in enumerate(range(10, 13), start=1):
         assert history.add(observed(0.9, window)).state is State.OVERLOADED
         assert (history.count, history.since_s) == (count, 10 * WINDOW_S)
@@ -70,14 +70,14 @@ def test_windows_with_the_same_load_are_a_row() -> None:
     [{"started_s": 100.0}, {"hosts": {"decode": ("c",), "count": ("b",)}}, {"at_s": 12_000.0}],
 )
 def test_a_new_start_other_devices_and_a_gap_end_a_row(changes: dict[str, Any]) -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(observed(0.9, 10))
     history.add(replace(observed(0.9, 11), **changes))
     assert history.count == 1
 
 
 def test_a_window_that_cannot_be_used_ends_a_row() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(observed(0.9, 10))
     history.skip(observed(0.9, 11))
     history.add(observed(0.9, 12))
@@ -85,7 +85,7 @@ def test_a_window_that_cannot_be_used_ends_a_row() -> None:
 
 
 def test_the_largest_rate_is_that_of_the_last_hour() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     for window, rate in enumerate([900.0, 700.0] + [500.0] * 11):
         history.add(observed(0.2, window, offered_s=rate))
     assert history.largest_rate_s == 700.0
@@ -94,7 +94,7 @@ def test_the_largest_rate_is_that_of_the_last_hour() -> None:
 
 
 def test_a_restored_history_is_the_same() -> None:
-    history, again = History(RULES), History(RULES)
+    history, again = History(SETTINGS), History(SETTINGS)
     assert json.loads(json.dumps(history.to_dict())) == history.to_dict()
     history.add(observed(0.9, 10, waiting=100.0))
     history.add(observed(0.9, 11, waiting=700.0))

@@ -11,12 +11,12 @@ from streamplace.control.decisions import State
 from streamplace.control.history import History, not_running
 from streamplace.control.load import Load, Parts, load_of, surge
 from streamplace.control.observation import Observation, Reading
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from tests.support.control import observed
 
 
 def load(window: Observation, served_s: float | None = 1000.0) -> Load:
-    return load_of(window, served_s, Rules())
+    return load_of(window, served_s, ControllerSettings())
 
 
 def test_a_source_that_falls_behind_is_named_though_nothing_is_busy() -> None:
@@ -138,11 +138,11 @@ def test_instances_that_do_not_run_are_named() -> None:
     assert not_running(gone) == "'a' is gone, where instances of decode ran"
 
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 
 
 def test_what_is_read_follows_from_what_waits() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(observed(0.9, 10, waiting=500.0))
     assert history.served_s is None, "it is unknown how many waited before"
     history.add(observed(0.9, 11, waiting=30_500.0))
@@ -157,7 +157,7 @@ def test_what_is_read_follows_from_what_waits() -> None:
 
 
 def test_tuples_that_wait_more_and_more_are_an_overload() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     assert history.add(observed(0.8, 10)).state is State.STEADY
     load = history.add(observed(0.8, 11, waiting=30_000.0))
     assert load.state is State.OVERLOADED
@@ -166,12 +166,12 @@ def test_tuples_that_wait_more_and_more_are_an_overload() -> None:
 
 
 def test_sources_that_hold_themselves_back_are_no_overload() -> None:
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(observed(0.6, 10))
     assert history.add(observed(0.6, 11, waiting=30_000.0)).state is State.STEADY
 
 
-PART_S, HIGH = 60.0, Rules.high
+PART_S, HIGH = 60.0, ControllerSettings.high
 
 
 def part(number: int, offered_s: float | None, busy: float = 0.6) -> Observation:

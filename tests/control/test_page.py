@@ -10,10 +10,10 @@ from streamplace.control.decisions import ACTIONS, WINDOWS, Action, Decision, Po
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.page import WORDS, brief, page_html, write_page
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import FormatError
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 PLAN = Plan(Deployment({"decode": ("a", "b")}), 10.0, 20.0, 9.0, 2.0, 1.0)
 
 
@@ -58,7 +58,7 @@ def test_a_refused_action_is_shown_as_refused() -> None:
     timeline.add(point(0.0))
     timeline.add(point(300.0, decision(300.0, Action.ACT, "more", plan=PLAN)))
     timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: no slot", plan=PLAN)))
-    text = page_html("job", "apply", timeline, RULES)
+    text = page_html("job", "apply", timeline, SETTINGS)
     assert len(timeline.points) == 2
     assert '<tr class="refused">' in text
     assert "refused: no slot" in text
@@ -82,7 +82,7 @@ def test_old_windows_are_dropped_but_their_actions_are_kept() -> None:
 def test_page_of_one_window(unknown: bool) -> None:
     timeline = Timeline()
     timeline.add(point(1.79e9, offered_s=None if unknown else 5.0))
-    text = page_html("job 0a1b", "advise", timeline, RULES)
+    text = page_html("job 0a1b", "advise", timeline, SETTINGS)
     assert "It changes nothing" in text
     assert "2026-09-21 14:13:20" in text
     assert '<meta http-equiv="refresh" content="300">' in text
@@ -91,7 +91,7 @@ def test_page_of_one_window(unknown: bool) -> None:
 def test_a_page_that_has_ended_is_not_loaded_again() -> None:
     timeline = Timeline()
     timeline.add(point(0.0))
-    text = page_html("job", "apply", timeline, RULES, ended=True)
+    text = page_html("job", "apply", timeline, SETTINGS, ended=True)
     assert 'http-equiv="refresh"' not in text
     assert "no longer watched" in text
 
@@ -100,7 +100,7 @@ def test_rescales_state_what_changes_and_why_in_few_words() -> None:
     timeline = Timeline()
     timeline.add(point(0.0, decision(0.0, Action.ACT, "why " * 40, plan=PLAN)))
     timeline.add(point(300.0, decision(300.0, Action.REFUSED, "refused: " + "no " * 40, PLAN)))
-    text = page_html("orders", "apply", timeline, RULES)
+    text = page_html("orders", "apply", timeline, SETTINGS)
     assert text.count("decode 1 → 2") == 2
     assert "<td>steady, busiest instance 60%" in text
     for shown in timeline.points:
@@ -110,7 +110,7 @@ def test_rescales_state_what_changes_and_why_in_few_words() -> None:
 def test_the_page_states_what_is_carried_and_the_instances() -> None:
     timeline = Timeline()
     timeline.add(Point.of(replace(window(0.0), read_s=3.0, waiting=7.0), decision(0.0)))
-    text = page_html("orders", "advise", timeline, RULES)
+    text = page_html("orders", "advise", timeline, SETTINGS)
     assert "<dt>carried<dd>3 tuples/s</div>" in text
     assert "<dt>waiting<dd>7 tuples</div>" in text
     assert "<td>decode<td>1<td>1</tr>" in text
@@ -133,7 +133,7 @@ def test_a_plan_that_does_not_carry_all_says_what_it_carries() -> None:
 def test_names_and_reasons_cannot_become_markup() -> None:
     timeline = Timeline()
     timeline.add(point(0.0, decision(0.0, Action.ACT, "<script>alert(1)</script>", plan=PLAN)))
-    text = page_html("<b>job</b>", "apply", timeline, RULES)
+    text = page_html("<b>job</b>", "apply", timeline, SETTINGS)
     assert "<script" not in text
     assert "<b>" not in text
     assert "It changes the job." in text
@@ -142,7 +142,7 @@ def test_names_and_reasons_cannot_become_markup() -> None:
 def test_page_loads_nothing() -> None:
     timeline = Timeline()
     timeline.add(point(0.0))
-    text = page_html("job", "advise", timeline, RULES)
+    text = page_html("job", "advise", timeline, SETTINGS)
     loaded = re.findall(r'(?:src|href)="([^"#]*)', text)
     assert not [address for address in loaded if address]
 
@@ -152,13 +152,13 @@ def test_each_action_is_marked_once(tmp_path: Path) -> None:
     advised = [decision(300.0 * i, Action.ADVISE, "more", plan=PLAN) for i in range(4)]
     for made in advised:
         timeline.add(point(made.at_s, made))
-    write_page(tmp_path / "one.html", "job", "advise", timeline, RULES)
+    write_page(tmp_path / "one.html", "job", "advise", timeline, SETTINGS)
     several = (tmp_path / "one.html").read_text()
     single = Timeline()
     single.add(point(0.0, advised[0]))
     for i in range(1, 4):
         single.add(point(300.0 * i))
-    assert several.count('<g id="line2d_') == page_html("job", "advise", single, RULES).count(
+    assert several.count('<g id="line2d_') == page_html("job", "advise", single, SETTINGS).count(
         '<g id="line2d_'
     )
 
@@ -167,4 +167,4 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     timeline = Timeline()
     timeline.add(point(0.0))
     with pytest.raises(FormatError, match="no-folder"):
-        write_page(tmp_path / "no-folder" / "page.html", "job", "advise", timeline, RULES)
+        write_page(tmp_path / "no-folder" / "page.html", "job", "advise", timeline, SETTINGS)

@@ -9,7 +9,7 @@ import streamplace as sp
 import streamplace.control
 from streamplace.control.plannable import check_operators, check_plannable
 from streamplace.control.planning import SizePlanner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import ProblemError, StreamplaceError
 
 CLUSTER = sp.Cluster([sp.Device(name, 1000.0, memory_bytes=1e9, slots=4) for name in "xyz"])
@@ -83,7 +83,7 @@ def test_a_graph_whose_paths_are_many_has_plans() -> None:
 )
 def test_graphs_without_any_plan_are_refused(graph: sp.StreamGraph, fault: str) -> None:
     with pytest.raises(StreamplaceError) as caught:
-        SizePlanner(graph, CLUSTER, Rules())
+        SizePlanner(graph, CLUSTER, ControllerSettings())
     assert fault in str(caught.value)
     assert caught.value.needs_file
     assert caught.value.exit_code == 2

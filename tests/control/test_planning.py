@@ -15,12 +15,12 @@ from streamplace.control.history import History
 from streamplace.control.observation import Observation
 from streamplace.control.planning import SizePlanner
 from streamplace.control.plans import Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import UsageError
 from streamplace.problem.counts import expanded
 from tests.support.control import measured
 
-RULES = Rules()
+SETTINGS = ControllerSettings()
 SECONDS = {"read": 1e-4, "decode": 1e-3, "count": 4e-4}  # busy per tuple, at 1,000 MIPS
 HOSTS = {"read": ("d0",), "decode": ("d1",), "count": ("d2",)}
 
@@ -45,11 +45,11 @@ def plan_of(
     observation: Observation | None = None,
     graph: sp.StreamGraph | None = None,
     cluster: sp.Cluster | None = None,
-    rules: Rules = RULES,
+    settings: ControllerSettings = SETTINGS,
 ) -> Plan | str:
     cluster = cluster or machines()
     window = observation or measured(job(), cluster, HOSTS, 500.0)
-    return SizePlanner(graph or job(), cluster, rules)(window, rate_s, 10.0)
+    return SizePlanner(graph or job(), cluster, settings)(window, rate_s, 10.0)
 
 
 def known(plan: Plan | str) -> Plan:
@@ -129,11 +129,13 @@ def test_no_operator_loses_more_than_half() -> None:
     assert plan.deployment.parallelism == {"read": 2, "decode": 3, "count": 1}
     ten = {**many, "read": ("d0",) * 10}
     window = measured(job(), cluster, ten, 100.0)
-    plan = known(plan_of(1.0, window, cluster=cluster, rules=Rules(most_scale_down=0.7)))
+    plan = known(
+        plan_of(1.0, window, cluster=cluster, settings=ControllerSettings(most_scale_down=0.7))
+    )
     assert plan.deployment.parallelism["read"] == 3, "(1 - 0.7) * 10 is a little above 3"
-    rules = Rules(most_scale_down=0.25)
+    settings = ControllerSettings(most_scale_down=0.25)
     window = measured(job(), cluster, many, 100.0)
-    plan = known(plan_of(1.0, window, cluster=cluster, rules=rules))
+    plan = known(plan_of(1.0, window, cluster=cluster, settings=settings))
     assert plan.deployment.parallelism == {"read": 3, "decode": 4, "count": 2}
 
 
@@ -246,9 +248,9 @@ def test_where_no_plan_carries_all_most_is_carried_within_the_limits(
     """An instance of decode carries 1,000 of 5,000 tuples/s, and 1.9 ms of a core carry a tuple."""
     window = measured(job(), cluster, dict.fromkeys(HOSTS, ("d0",)), 1000.0, **changes)
     window = replace(window, offered_s=5000.0, read_s=1000.0)
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(window)
-    choice = more_or_less(window, history, SizePlanner(job(), cluster, RULES), 60.0, RULES)
+    choice = more_or_less(window, history, SizePlanner(job(), cluster, SETTINGS), 60.0, SETTINGS)
     assert choice.action is Action.ACT
     assert not choice.is_enough
     assert choice.plan is not None
@@ -265,9 +267,9 @@ def test_a_job_overloaded_many_times_gets_what_its_devices_carry(
     cluster, most_s = machines(1), 4 / 1.9e-3
     window = measured(job(), cluster, dict.fromkeys(HOSTS, ("d0",)), 1000.0)
     window = replace(window, offered_s=times * most_s, read_s=served_s)
-    history = History(RULES)
+    history = History(SETTINGS)
     history.add(window)
-    choice = more_or_less(window, history, SizePlanner(job(), cluster, RULES), 60.0, RULES)
+    choice = more_or_less(window, history, SizePlanner(job(), cluster, SETTINGS), 60.0, SETTINGS)
     assert choice.plan is not None, choice.reason
     assert 0.95 * most_s <= choice.plan.carries_s <= most_s * (1 + 1e-9)
     assert not choice.is_enough
@@ -276,12 +278,14 @@ def test_a_job_overloaded_many_times_gets_what_its_devices_carry(
 def test_prices_are_those_of_the_devices_or_the_rules() -> None:
     cheap = [sp.Device(f"d{i}", 1000.0, cores=4, price=price) for i, price in enumerate([5.0, 1.0])]
     cluster = sp.Cluster([*cheap, sp.Device("d2", 1000.0, cores=4)])
-    rules = Rules(machine_price=3.0)
+    settings = ControllerSettings(machine_price=3.0)
     window = measured(job(), cluster, HOSTS, 500.0)
-    plan = known(plan_of(500.0, window, cluster=cluster, rules=rules))
+    plan = known(plan_of(500.0, window, cluster=cluster, settings=settings))
     assert plan.deployment.devices == {"d1"}
     assert (plan.price_s, plan.now_price_s) == (1.0, 9.0)
-    free = known(plan_of(500.0, window, cluster=machines(3), rules=Rules(machine_price=0.0)))
+    free = known(
+        plan_of(500.0, window, cluster=machines(3), settings=ControllerSettings(machine_price=0.0))
+    )
     assert (len(free.deployment.devices), free.price_s) == (1, 0.0)
 
 
@@ -336,4 +340,4 @@ def test_the_order_of_mappings_does_not_matter() -> None:
 def test_graphs_of_instances_are_refused() -> None:
     instances = expanded(job(), {"decode": 2})
     with pytest.raises(UsageError, match="the graph has single instances"):
-        SizePlanner(instances, machines(), RULES)
+        SizePlanner(instances, machines(), SETTINGS)

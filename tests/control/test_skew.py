@@ -11,7 +11,7 @@ from streamplace.capacity.sizing.factored import Instances
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.planning import SizePlanner
 from streamplace.control.plans import Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.skew import with_shares
 from tests.support.control import observed
 
@@ -55,7 +55,7 @@ def window(
 
 
 def plan_of(graph: sp.StreamGraph, observation: Observation, rate_s: float) -> Plan | str:
-    return SizePlanner(graph, CLUSTER, Rules())(observation, rate_s, 10.0)
+    return SizePlanner(graph, CLUSTER, ControllerSettings())(observation, rate_s, 10.0)
 
 
 @pytest.mark.parametrize("kind", ["hash", "", "rebalance"])

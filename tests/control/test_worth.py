@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.worth import catch_up_s, planned_rate, worth_of_less, worth_of_more
 from tests.support.control import observed
 
-RULES = Rules(delayed_tuple_price=0.01)
+SETTINGS = ControllerSettings(delayed_tuple_price=0.01)
 PLAN = Plan(Deployment({"decode": ("a",)}), 0.0, 2000.0, 800.0, 1.0, 3.0)
 RATES, WAITING, DOWNTIMES = st.floats(1.0, 1e6), st.floats(0.0, 1e9), st.floats(0.1, 1e3)
 
@@ -21,25 +21,27 @@ def test_the_planned_capacity_is_that_of_the_autoscaler(
     rate_s: float, waiting: float, downtime_s: float
 ) -> None:
     """Target = lag / catch-up + rate * restart / catch-up + rate / utilisation."""
-    rate = planned_rate(rate_s, waiting, downtime_s, RULES)
-    target = waiting / RULES.catch_up_s + rate_s * downtime_s / RULES.catch_up_s
-    assert rate / RULES.target == pytest.approx(target + rate_s / RULES.target)
+    rate = planned_rate(rate_s, waiting, downtime_s, SETTINGS)
+    target = waiting / SETTINGS.catch_up_s + rate_s * downtime_s / SETTINGS.catch_up_s
+    assert rate / SETTINGS.target == pytest.approx(target + rate_s / SETTINGS.target)
 
 
 @given(RATES, WAITING, DOWNTIMES)
 def test_a_plan_for_that_rate_catches_up_in_time(
     rate_s: float, waiting: float, downtime_s: float
 ) -> None:
-    plan = replace(PLAN, carries_s=planned_rate(rate_s, waiting, downtime_s, RULES) / RULES.target)
+    plan = replace(
+        PLAN, carries_s=planned_rate(rate_s, waiting, downtime_s, SETTINGS) / SETTINGS.target
+    )
     seconds = catch_up_s(plan, rate_s, waiting, downtime_s)
-    assert seconds <= RULES.catch_up_s * (1 + 1e-9)
+    assert seconds <= SETTINGS.catch_up_s * (1 + 1e-9)
     left = waiting + rate_s * (downtime_s + seconds) - plan.carries_s * seconds
     assert left == pytest.approx(0.0, abs=1e-6 * plan.carries_s * seconds)
 
 
 def test_more_may_gain_up_to_all_that_the_plan_carries_where_the_rate_is_hidden() -> None:
     window = observed(1.0, offered_s=800.0, hidden="backpressure hides it")
-    worth = worth_of_more(window, PLAN, 800.0, 60.0, RULES)
+    worth = worth_of_more(window, PLAN, 800.0, 60.0, SETTINGS)
     assert (worth.gain, worth.price) == (1200.0 * 3600.0, 800.0 * 60.0)
     assert worth.text.startswith(
         "800 tuples/s are carried, and more may be offered (backpressure hides it), so up to"
@@ -65,7 +67,7 @@ def test_more_gains_what_is_not_carried(
 ) -> None:
     """What the job reads limits what it carries only where it reads less than it is offered."""
     window = observed(1.0, offered_s=offered_s)
-    worth = worth_of_more(window, PLAN, served_s, 30.0, RULES)
+    worth = worth_of_more(window, PLAN, served_s, 30.0, SETTINGS)
     assert worth.gain == pytest.approx(gain)
     assert worth.price == pytest.approx(offered_s * 30.0)
     assert worth.unit == "tuples"
@@ -73,7 +75,7 @@ def test_more_gains_what_is_not_carried(
 
 
 def test_less_gains_what_is_freed() -> None:
-    worth = worth_of_less(PLAN, 500.0, 10.0, 30.0, RULES)
+    worth = worth_of_less(PLAN, 500.0, 10.0, 30.0, SETTINGS)
     assert worth.gain == pytest.approx(2.0 * 3600.0)
     assert worth.price == pytest.approx(500.0 * 40.0 * 0.01)
     assert worth.pays
@@ -81,5 +83,5 @@ def test_less_gains_what_is_freed() -> None:
         "devices at a price of 2 per second are freed, 7,200 within 60 min, and 20,000 tuples are "
         "delayed, at 200"
     )
-    dearer = replace(RULES, delayed_tuple_price=1.0)
+    dearer = replace(SETTINGS, delayed_tuple_price=1.0)
     assert not worth_of_less(PLAN, 500.0, 10.0, 30.0, dearer).pays

@@ -9,7 +9,7 @@ from streamplace.control.decisions import Action, Decision
 from streamplace.control.journal import BEGAN, Journal
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from tests.corpus.document import Document
 
 NAME = "journal.jsonl"
@@ -33,10 +33,10 @@ def window(number: int) -> Observation:
 @cache
 def documents() -> tuple[Document, ...]:
     """Return the journals of two windows, without and with an action."""
-    rules, written = Rules(), []
+    settings, written = ControllerSettings(), []
     for acts in (False, True):
         with TemporaryDirectory() as folder, Journal(Path(folder) / NAME) as journal:
-            controller = Controller(rules, plan)
+            controller = Controller(settings, plan)
             for number in (1, 2):
                 decision = controller.step(window(number))
                 _write(journal, decision, controller)

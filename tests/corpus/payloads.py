@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import yaml
 
-from streamplace.learning.policy.weights import packed, unpacked
+from streamplace.learning.policy.weights import pack_tensors, unpack_tensors
 
 CREATED_FOLDER = "executed"  # the folder that an executed payload creates in the current folder
 MODULE = "evil_module"
@@ -143,15 +143,17 @@ def _npz(graph: Path, columns: tuple[str, ...]) -> bytes:
 
 
 def _in_metadata(policy: bytes) -> bytes:
-    tensors, metadata = unpacked(policy, "")
+    tensors, metadata = unpack_tensors(policy, "")
     text = base64.b64encode(pickle.dumps(UnpickledFolder())).decode()
-    return packed(tensors, {**metadata, "__reduce__": text, "card": json.dumps({"pickle": text})})
+    return pack_tensors(
+        tensors, {**metadata, "__reduce__": text, "card": json.dumps({"pickle": text})}
+    )
 
 
 def _as_tensor(policy: bytes) -> bytes:
-    tensors, metadata = unpacked(policy, "")
+    tensors, metadata = unpack_tensors(policy, "")
     inside = torch.frombuffer(bytearray(pickle.dumps(UnpickledFolder())), dtype=torch.uint8)
-    return packed({**tensors, "pickle": inside}, metadata)
+    return pack_tensors({**tensors, "pickle": inside}, metadata)
 
 
 def _json(value: object) -> bytes:
@@ -176,12 +178,12 @@ def _numpy_loaded(data: bytes) -> object:
 
 
 def _metadata_unpickled(data: bytes) -> object:
-    _, metadata = unpacked(data, "")
+    _, metadata = unpack_tensors(data, "")
     return pickle.loads(base64.b64decode(metadata["__reduce__"]))
 
 
 def _tensor_unpickled(data: bytes) -> object:
-    return pickle.loads(bytes(unpacked(data, "")[0]["pickle"].tolist()))
+    return pickle.loads(bytes(unpack_tensors(data, "")[0]["pickle"].tolist()))
 
 
 def _evaluated(data: bytes) -> object:

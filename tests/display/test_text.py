@@ -14,9 +14,9 @@ from streamplace.display.text import (
     percent,
     percent_reached,
     percent_up,
-    reached,
     rounded_down,
     rounded_up,
+    share_of,
 )
 
 SAME = 2e-9  # relative difference that counts as none
@@ -51,9 +51,9 @@ def test_equal_numbers_read_the_same() -> None:
     assert limit_beside(8480.325, 8480.3251, rounded_up, rounded_down) == "8,480.33"
     assert limit_beside(2.0000049, 2.0000049, rounded_down) == number(2.0000049)
     assert limit_beside([1.0, 22727.2727], 22727.2727, rounded_down) == "22,727.3"
-    assert reached(999.9999, 1e3) == "100.0%"  # both read 1,000
-    assert reached(999.99, 1e3) == "99.9%"
-    assert reached(0.0, 0.0) == "100.0%"
+    assert share_of(999.9999, 1e3) == "100.0%"  # both read 1,000
+    assert share_of(999.99, 1e3) == "99.9%"
+    assert share_of(0.0, 0.0) == "100.0%"
 
 
 def test_times_have_a_readable_unit() -> None:

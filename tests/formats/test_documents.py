@@ -10,7 +10,7 @@ from hypothesis import given
 from streamplace.errors import FormatError, UsageError
 from streamplace.formats.documents import export_text
 from streamplace.formats.documents import read_document as read_file
-from streamplace.formats.registry import formats, named
+from streamplace.formats.registry import format_named, formats
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.instances import operator_devices
@@ -135,9 +135,9 @@ def on_a_gpu() -> Placement:
 
 
 def test_storm_chooses_hosts_of_unequal_devices() -> None:
-    (lost,) = named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL))
+    (lost,) = format_named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}, UNEQUAL))
     assert lost.startswith("devices differ, but Storm chooses the host of each component; ")
-    assert not named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}))
+    assert not format_named("storm-ras").lost(chain_placement(["s", "t"], [0, 1], {}))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_devices_that_an_engine_takes_for_full(kind: str, fault: str, utilisatio
     def assumed(rate: float) -> str:
         graph = StreamGraph([Operator("a", 1e6, 0.0)], [], source_rate=rate)
         placement = Placement(Problem(graph, Cluster([Device("d", 1000.0)])), [0])
-        return "; ".join(named(kind).assumed(placement))
+        return "; ".join(format_named(kind).assumed(placement))
 
     assert fault not in assumed(1000 * utilisation)
     assert fault in assumed(1000 * utilisation + 1)
@@ -160,12 +160,14 @@ def test_devices_that_an_engine_takes_for_full(kind: str, fault: str, utilisatio
 
 def test_flink_chooses_instances_and_slots() -> None:
     split = chain_placement(["s", "a[0]", "a[1]"], [0, 0, 1], INSTANCES)
-    (instances,) = named("flink").lost(split)
+    (instances,) = format_named("flink").lost(split)
     assert instances.startswith("Flink chooses which instances of 'a' run on which device")
     whole = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], INSTANCES)
-    assert named("flink").lost(whole) == ["Flink chooses the TaskManagers of the slots of 'pe1'"]
+    assert format_named("flink").lost(whole) == [
+        "Flink chooses the TaskManagers of the slots of 'pe1'"
+    ]
     pinned = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], INSTANCES, UNEQUAL)
-    assert not named("flink").lost(pinned)
+    assert not format_named("flink").lost(pinned)
 
 
 def test_nothing_is_lost_on_equal_devices_without_instances() -> None:
@@ -176,7 +178,7 @@ def test_nothing_is_lost_on_equal_devices_without_instances() -> None:
 
 @pytest.mark.parametrize("kind", ["kubernetes", "storm-ras"])
 def test_work_on_accelerators_is_counted_as_cpu(kind: str) -> None:
-    found = named(kind).lost(on_a_gpu())
+    found = format_named(kind).lost(on_a_gpu())
     (work,) = (each for each in found if "accelerator" in each)
     assert work.endswith(
         "which requires an accelerator, is counted as CPU; set what it needs by hand"

@@ -10,14 +10,14 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.formats.format import Format
-from streamplace.formats.registry import FORMATS, GROUP, formats, named
+from streamplace.formats.registry import FORMATS, GROUP, format_named, formats
 from streamplace.util import plugins
 from tests.support.paths import ROOT
 
 ALONE = """
 import sys
-from streamplace.formats.registry import FORMATS, named
-assert named("kafka-streams").reads
+from streamplace.formats.registry import FORMATS, format_named
+assert format_named("kafka-streams").reads
 loaded = {path.partition(":")[0] for path in FORMATS.values()} & set(sys.modules)
 assert loaded == {"streamplace.engines.kafka.streams"}, loaded
 """
@@ -65,7 +65,7 @@ def test_built_in_formats_are_found_without_installed_packages(
         pytest.fail("installed packages are read")
 
     monkeypatch.setattr(plugins, "entry_points", refuse)
-    assert named("dot").name == "dot"
+    assert format_named("dot").name == "dot"
     assert next(formats()).name == next(iter(FORMATS))
 
 
@@ -82,13 +82,13 @@ def test_formats_of_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     ]
     monkeypatch.setattr(plugins, "entry_points", lambda group: points)
     assert [each.name for each in formats()] == [*FORMATS, "mine"]
-    assert named("mine").about == OWN.about
-    assert named("dot").about != OWN.about
+    assert format_named("mine").about == OWN.about
+    assert format_named("dot").about != OWN.about
     with pytest.raises(UsageError, match="format 'broken': loading no_such_module:FORMAT failed"):
-        named("broken")
+        format_named("broken")
     with pytest.raises(UsageError, match=r"format 'wrong': is not a streamplace\.formats\.Format"):
-        named("wrong")
+        format_named("wrong")
     with pytest.raises(UsageError, match=r"unknown format 'min'.*did you mean 'mine'"):
-        named("min")
+        format_named("min")
     with pytest.raises(UsageError, match="unknown option 'a'"):
-        named("mine:a=1")
+        format_named("mine:a=1")

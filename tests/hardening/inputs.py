@@ -46,7 +46,7 @@ def with_valid_hash(data: bytes) -> bytes:
     import safetensors.torch  # noqa: PLC0415 - torch is heavy
 
     from streamplace.learning.policy.tensor_files import METADATA_KEY  # noqa: PLC0415
-    from streamplace.learning.policy.weights import packed  # noqa: PLC0415
+    from streamplace.learning.policy.weights import pack_tensors  # noqa: PLC0415
 
     text = data.decode("latin-1")
     try:
@@ -61,7 +61,7 @@ def with_valid_hash(data: bytes) -> bytes:
         metadata = dict(header[METADATA_KEY])
         metadata.pop("sha256", None)
         file = _file(text[:end].encode("latin-1"), body)
-        return packed(safetensors.torch.load(file), metadata)
+        return pack_tensors(safetensors.torch.load(file), metadata)
     except Exception:  # any error: the reader must report what is wrong
         return _file(data, b"")
 

@@ -278,10 +278,10 @@ def _tensors(draw: st.DrawFn, data: bytes) -> bytes:
     """Change a tensor or the metadata of a .safetensors file, which gets a correct hash."""
     import torch  # noqa: PLC0415 - heavy
 
-    from streamplace.learning.policy.weights import packed, unpacked  # noqa: PLC0415
+    from streamplace.learning.policy.weights import pack_tensors, unpack_tensors  # noqa: PLC0415
 
     try:
-        tensors, metadata = unpacked(data, "file")
+        tensors, metadata = unpack_tensors(data, "file")
     except Exception:  # an earlier change has broken it
         return data
     one, other = (draw(st.sampled_from(sorted(tensors))) for _ in range(2))
@@ -308,7 +308,7 @@ def _tensors(draw: st.DrawFn, data: bytes) -> bytes:
     else:
         tensors["optimiser.exp_avg.nobody"] = tensors[one]
     try:
-        return packed(tensors, metadata)
+        return pack_tensors(tensors, metadata)
     except Exception:  # no file can hold these metadata
         return data
 

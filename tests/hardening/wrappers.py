@@ -19,7 +19,7 @@ from streamplace.execution.backends import BACKENDS, Backend
 from streamplace.execution.parallel import each
 from streamplace.formats.documents import read_module
 from streamplace.placers.partition.cut import WeightedGraph
-from streamplace.placers.registry import names_for, ready_placer
+from streamplace.placers.registry import names_for, placer_of
 from streamplace.util.arrays import Ints
 from tests.hardening.graph_shapes import SHAPES
 from tests.hardening.target import FaultError, Target, message_of, watched
@@ -62,7 +62,7 @@ def check_placer(name: str, objective: str, number: int) -> None:
         return
     with watched(effects=False):
         try:
-            placer = ready_placer(OPTIONS.get(name, name))
+            placer = placer_of(OPTIONS.get(name, name))
             placement = placer(problem, np.random.default_rng(number))
         except StreamplaceError as error:
             message_of(error)
@@ -114,7 +114,7 @@ def check_cp_sat(number: int) -> None:
         return
     with watched(effects=False):
         try:
-            first = ready_placer("greedy")(problem, np.random.default_rng(number))
+            first = placer_of("greedy")(problem, np.random.default_rng(number))
             decision = DecisionProblem(problem, Incumbent(problem, first).rate_to_beat)
             if not Model.is_small(decision):
                 return

@@ -12,9 +12,9 @@ from benchmarks.reference.two_jobs import best_shares, keeps_minimums, ordered, 
 from streamplace import Cluster, Job, Jobs, Network, place_jobs
 from streamplace.errors import InfeasibleError, PlacementError, UsageError
 from streamplace.jobs.result import JobsResult
-from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, preset_graph
 from tests.support.jobs import competing_jobs
+from tests.support.placements import solve
 from tests.support.share import Share
 
 ROUNDING = 2e-9

@@ -15,9 +15,9 @@ from streamplace.errors import InfeasibleError, PlacementError
 from streamplace.jobs.joint import JointProblem
 from streamplace.jobs.search import (
     Improvement,
+    are_feasible,
     best_of_all,
     double_moves,
-    feasible_rows,
     is_small,
     single_moves,
 )
@@ -43,7 +43,7 @@ def joined(chunks: Iterator[Ints], on: Ints) -> Ints:
 def test_rows_are_feasible_as_by_the_reference(problem: Problem, seed: int) -> None:
     rows = some_rows(problem, seed, 50)
     wanted = obeying(problem, rows[:, problem.feasibility.unit_of])
-    assert feasible_rows(problem, rows).tolist() == wanted.tolist()
+    assert are_feasible(problem, rows).tolist() == wanted.tolist()
 
 
 @given(whole_problems(), st.integers(0, 99))
@@ -55,7 +55,7 @@ def test_single_moves_are_all_feasible_ones_of_one_unit(problem: Problem, seed: 
         for device in range(len(problem.cluster.devices)):
             moved = on.copy()
             moved[unit] = device
-            if device != on[unit] and feasible_rows(problem, moved[None, :])[0]:
+            if device != on[unit] and are_feasible(problem, moved[None, :])[0]:
                 wanted.add(tuple(moved.tolist()))
     assert len(moves) == len(wanted)
     assert {tuple(row.tolist()) for row in moves} == wanted
@@ -67,7 +67,7 @@ def test_double_moves_are_feasible_and_change_at_most_two_units(
 ) -> None:
     on = some_rows(problem, seed, 1)[0]
     moves = joined(double_moves(problem, on, 300, np.random.default_rng(seed)), on)
-    assert feasible_rows(problem, moves).all()
+    assert are_feasible(problem, moves).all()
     changed = (moves != on).sum(axis=1)
     assert ((changed >= 1) & (changed <= 2)).all()
 

@@ -19,9 +19,9 @@ from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
 from streamplace.scoring.flow import flow
 from streamplace.sim.closed_form.bottleneck import worst_utilisation
-from streamplace.workflows.place import solve
 from streamplace.workflows.result import Result
 from tests.support.objectives import Net
+from tests.support.placements import solve
 from tests.support.share import Share
 
 GRAPH = sp.StreamGraph(

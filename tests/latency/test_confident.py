@@ -8,7 +8,7 @@ from benchmarks.reference.uncertain_problems import larger_uncertain_problem, un
 from streamplace import Placement, Problem
 from streamplace.latency import confident
 from streamplace.latency.confident import Compared, confident_rows
-from streamplace.latency.sampled import CostDraws, carried
+from streamplace.latency.sampled import CostDraws, carried_share
 from streamplace.placers.registry import make_placer
 from streamplace.problem.uncertainty import Uncertainty
 from tests.support.placers import seeded_rng
@@ -22,7 +22,7 @@ DRAWS = 8192  # none of which the search uses: the standard error of a share is 
 def shares_of(problem: Problem, rows: np.ndarray) -> np.ndarray:
     """Return the shares of other draws in which placements carry everything."""
     draws = CostDraws(problem, Uncertainty.of(problem.graph), (12345,), DRAWS)
-    return carried(draws.utilisation(rows))
+    return carried_share(draws.utilisation(rows))
 
 
 def plain(problem: Problem) -> Placement:

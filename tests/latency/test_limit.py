@@ -12,7 +12,7 @@ from streamplace import Cluster, Constraints, Device, Network, Problem
 from streamplace.errors import UsageError
 from streamplace.latency.limit import FORM, LatencyLimit
 from streamplace.latency.proof import least_latency
-from streamplace.latency.tuples import deployed
+from streamplace.latency.tuples import deployment_of
 from streamplace.problem.problem import Problem as AnyProblem
 from streamplace.sim.tuples import Arrivals, expected_tuples, run
 from streamplace.sim.tuples.errors import quantile
@@ -159,7 +159,7 @@ def check_bound(seed: int) -> None:
     rows = np.concatenate(list(feasible_placements(problem)))
     rng = np.random.default_rng(seed)
     for devices in rows[rng.integers(0, len(rows), 3)]:
-        placed = deployed(problem, devices)
+        placed = deployment_of(problem, devices)
         placed = placed._replace(rate=placed.rate * 1e-6)
         seconds = 3e4 / expected_tuples(placed, 1.0)
         for limits in (EXPONENTIAL, CONSTANT):

@@ -11,7 +11,7 @@ from streamplace import Problem, read_cluster
 from streamplace.latency import sampled
 from streamplace.latency.sampled import (
     CostDraws,
-    carried,
+    carried_share,
     draws_within,
     first_order_shares,
     utilisation_at,
@@ -116,7 +116,7 @@ def test_uplinks_count(tmp_path: Path) -> None:
 
 def test_quantiles_are_those_of_the_draws() -> None:
     utilisation = np.array([[0.5, 0.7, 0.9, 1.1], [1.2, 1.0, 0.1, 1.3]])
-    assert carried(utilisation).tolist() == [0.75, 0.5]
+    assert carried_share(utilisation).tolist() == [0.75, 0.5]
     assert utilisation_at(utilisation, 0.75).tolist() == [0.9, 1.2]
     assert utilisation_at(utilisation, 0.76).tolist() == [1.1, 1.3]
     assert utilisation_at(utilisation, 1e-9).tolist() == [0.5, 0.1]

@@ -11,7 +11,7 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from streamplace import Cluster, Device, Placement, Problem
 from streamplace.errors import GraphError, InfeasibleError, ProblemError, UsageError
 from streamplace.latency.limit import LatencyLimit
-from streamplace.latency.proof import disproved, without_headroom
+from streamplace.latency.proof import proof_of_none, without_headroom
 from streamplace.latency.tuples import tuple_score
 from streamplace.latency.within_limit import (
     ADVICE_S,
@@ -21,8 +21,8 @@ from streamplace.latency.within_limit import (
     within_limit,
 )
 from streamplace.sim.engine import Settings
-from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph, loaded_chain
+from tests.support.placements import solve
 from tests.support.share import Share
 
 
@@ -62,7 +62,7 @@ def test_a_climb_finds_a_better_placement() -> None:
 
 def test_a_limit_below_every_service_is_infeasible() -> None:
     problem = chain()
-    answer = disproved(problem, LatencyLimit("mean", 0.0008))
+    answer = proof_of_none(problem, LatencyLimit("mean", 0.0008))
     assert answer is not None
     assert answer.answer == "infeasible"
     assert answer.least_s == pytest.approx(0.0009)
@@ -103,7 +103,7 @@ def test_the_message_about_an_infeasible_limit_advises_what_is_feasible() -> Non
 def is_disproved(problem: Problem, limit: str) -> bool:
     """Return whether a limit is disproved; some random problems do not support one."""
     try:
-        return disproved(problem, LatencyLimit.parse(limit)) is not None
+        return proof_of_none(problem, LatencyLimit.parse(limit)) is not None
     except (ProblemError, GraphError):
         return False
 
@@ -250,7 +250,7 @@ def test_no_tuple_at_a_sink_is_an_error(quantity: str) -> None:
     )
     problem = Problem(graph, Cluster.of("2x2500"), source_rate=1000)
     with pytest.raises(GraphError, match="no tuple ever reaches a sink"):
-        disproved(problem, LatencyLimit(quantity, 0.01))
+        proof_of_none(problem, LatencyLimit(quantity, 0.01))
 
 
 def slow_links(seed: int) -> tuple[sp.StreamGraph, Cluster]:

@@ -185,7 +185,7 @@ def test_a_changed_problem_has_another_digest() -> None:
     other = sp.Problem(diamond(), CLUSTER, objective=sp.Makespan(batch=2))
     assert digest(one) != digest(other)
     before = digest(one)
-    one.forget_compiled()
+    one.forget()
     assert digest(one) == before
 
 

@@ -32,7 +32,7 @@ from streamplace.sim.schedule.state import Noise
 from streamplace.util.arrays import Ints
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from tests.support.makespan_problems import feasible_rows, makespan_problem, of_total_cost
 from tests.support.refiners import episode, pass_problem, placeto
 from tests.support.schedule_cases import schedule_form
@@ -52,8 +52,8 @@ class Unseen(TotalCost):
 
 def random_rows(problem: sp.Problem, count: int) -> Ints:
     """Return random placements that labels and kinds allow, (K, V)."""
-    rng, rules = np.random.default_rng(1), problem.feasibility
-    choices = [np.flatnonzero(rules.allowed[u]) for u in rules.unit_of]
+    rng, feasibility = np.random.default_rng(1), problem.feasibility
+    choices = [np.flatnonzero(feasibility.allowed[u]) for u in feasibility.unit_of]
     return np.array([[rng.choice(each) for each in choices] for _ in range(count)], np.int32)
 
 
@@ -188,7 +188,7 @@ def test_placers_for_throughput_refuse_it() -> None:
 @pytest.mark.parametrize("placer", ["random", "climb", "single", "round-robin", "giph"])
 def test_other_placers_use_it(placer: str) -> None:
     problem = of_total_cost(makespan_problem(8))
-    score = placed(problem, placer).score
+    score = place_problem(problem, placer).score
     assert isinstance(score, TotalCostScore)
 
 
@@ -199,7 +199,7 @@ def test_the_climb_finds_the_cheapest_placement_of_small_problems() -> None:
         rows = feasible_rows(problem, 200)
         if rows is not None and len(rows) > 1:
             least = evaluator(problem).loss(rows).min()
-            reached = placed(problem, "climb:evaluations=500").score.value
+            reached = place_problem(problem, "climb:evaluations=500").score.value
             assert reached >= least * (1 - 1e-12)
             found += bool(reached <= least * (1 + 1e-9))
     assert found > 10
@@ -315,7 +315,7 @@ def test_comparisons_are_of_its_costs() -> None:
 
 def test_files_and_names_hold_it_with_its_options(tmp_path: Path) -> None:
     problem = makespan_problem(8).with_objective(TotalCost(batch=7))
-    result, file = placed(problem, "round-robin"), tmp_path / "placement.json"
+    result, file = place_problem(problem, "round-robin"), tmp_path / "placement.json"
     result.save(file)
     read = sp.read_placement(file)
     assert read.problem.objective == make_objective("total-cost:batch=7") == TotalCost(batch=7)
@@ -326,7 +326,7 @@ def test_files_and_names_hold_it_with_its_options(tmp_path: Path) -> None:
 def test_a_class_that_derives_from_it_has_no_name(tmp_path: Path) -> None:
     problem = makespan_problem(8).with_objective(Dearer())
     with pytest.raises(UsageError, match="objective Dearer: files cannot store it"):
-        placed(problem, "round-robin").save(tmp_path / "placement.json")
+        place_problem(problem, "round-robin").save(tmp_path / "placement.json")
     with pytest.raises(UsageError, match=r"is not a subclass of streamplace\.Throughput"):
         make_objective(f"{__name__}:Dearer")
 

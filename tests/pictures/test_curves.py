@@ -10,7 +10,7 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
-from streamplace.pictures.curves import curve, draw_curves, smoothed
+from streamplace.pictures.curves import curve, draw_curves, moving_mean
 
 STEPS: Log = [
     {"step": 1.0, "reward": -3.0},
@@ -33,8 +33,8 @@ def test_quantities_of_a_log_over_steps() -> None:
 
 def test_smoothed_by_hand() -> None:
     values = np.array([1.0, 2.0, 6.0, 3.0])
-    assert smoothed(values, 1).tolist() == values.tolist()
-    assert smoothed(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
+    assert moving_mean(values, 1).tolist() == values.tolist()
+    assert moving_mean(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
 
 
 @pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00"])

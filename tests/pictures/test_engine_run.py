@@ -1,7 +1,7 @@
 """Pictures of runs of the engine."""
 
 import streamplace as sp
-from streamplace.pictures.engine_run import _waiting
+from streamplace.pictures.engine_run import _queues_of_streams
 from streamplace.ticks import runs as engine
 
 
@@ -13,4 +13,4 @@ def test_parallel_streams_have_separate_lines() -> None:
     )
     placement = sp.Placement(sp.Problem(graph), [0, 1])
     found = engine.run(placement, every_s=1.0)
-    assert list(_waiting(placement, found)) == ["a → b", "a → b (2)"]
+    assert list(_queues_of_streams(placement, found)) == ["a → b", "a → b (2)"]

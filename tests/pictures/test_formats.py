@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.display.formats import KINDS
-from streamplace.display.view import Names, labels, listed
+from streamplace.display.view import Names, labels, names_that_fit
 from streamplace.errors import FormatError, StreamplaceError, UsageError
 from streamplace.pictures.comparison import devices_picture, throughput_picture
 from streamplace.pictures.curves import draw_curves
@@ -136,7 +136,7 @@ def test_labels_differ_and_are_short(names: list[str], length: int) -> None:
 
 def test_lists_are_cut_to_the_available_room() -> None:
     def of(names: list[str], room: int = 10**5) -> str:
-        return listed(Names.of(names), room)
+        return names_that_fit(Names.of(names), room)
 
     names = [f"operator-{i}" for i in range(20)]
     assert of(names, 50) == "operator-0, operator-1, operator-2 and 17 more"

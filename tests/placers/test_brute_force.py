@@ -23,7 +23,7 @@ from streamplace.placers.budget import Budget
 from streamplace.placers.exact.cp_sat import Proof
 from streamplace.placers.exact.decision import DecisionProblem
 from streamplace.placers.exact.exact import Exact
-from streamplace.placers.registry import names_for, ready_placer
+from streamplace.placers.registry import names_for, placer_of
 from streamplace.placers.search.exhaustive import feasible_rows
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
@@ -163,7 +163,7 @@ def test_no_placer_exceeds_the_optimum_or_breaks_a_rule(kind: str, model: Model)
         assert best <= bound(problem) * SLACK, seed
         for name in QUICK:
             try:
-                found = ready_placer(name)(problem, np.random.default_rng(seed))
+                found = placer_of(name)(problem, np.random.default_rng(seed))
             except PlacementError:  # a baseline that makes a single attempt
                 continue
             assert problem.feasibility.violation(found.devices) is None, (seed, name)
@@ -241,9 +241,9 @@ def test_closed_forms_equal_the_independent_scorer(
 def test_feasibility_agrees_with_the_independent_check(seeds: range, share: Share) -> None:
     for seed in share.of(seeds):
         problem = resource_problem(seed, "bottleneck", 3_000)
-        rules = problem.feasibility
+        feasibility = problem.feasibility
         for rows in every_placement(problem):
-            found = [rules.violation(row) is None for row in rows]
+            found = [feasibility.violation(row) is None for row in rows]
             assert found == obeying(problem, rows).tolist(), seed
         expected = np.concatenate(list(feasible_placements(problem)))
         enumerated = feasible_rows(problem)

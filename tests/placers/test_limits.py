@@ -6,12 +6,12 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
-from streamplace.placers.registry import named
+from streamplace.placers.registry import placer_named
 
 
 def limited(name: str, limit: PlacerLimit) -> str:
     """Return the name of a placer with a limit."""
-    return named(name).limited(limit).text
+    return placer_named(name).limited(limit).text
 
 
 @pytest.mark.parametrize(
@@ -35,15 +35,15 @@ def test_a_number_of_evaluations_sets_an_option(name: str, text: str) -> None:
 @pytest.mark.parametrize("name", ["metis", "exact", "rnn", "hsdag"])
 def test_placers_without_a_number_of_evaluations(name: str) -> None:
     """The samples of a placer that trains a network are those of each step."""
-    assert not named(name).accepts(MaxEvaluations(70))
+    assert not placer_named(name).accepts(MaxEvaluations(70))
 
 
 def test_a_time_limit_sets_an_option() -> None:
     assert limited("auto", MaxRuntime(0.25)) == "auto:seconds=0.25"
     assert limited("exact:workers=1", MaxRuntime(0.25)) == "exact:workers=1:seconds=0.25"
     assert limited("search:evaluations=3", MaxRuntime(1.0)) == "search:evaluations=3:seconds=1.0"
-    assert not named("metis").accepts(MaxRuntime(1.0))
-    assert not named("policy").accepts(MaxRuntime(1.0))
+    assert not placer_named("metis").accepts(MaxRuntime(1.0))
+    assert not placer_named("policy").accepts(MaxRuntime(1.0))
 
 
 @dataclass
@@ -71,12 +71,12 @@ def plain(problem: object, rng: object, start: object = None) -> None:
 def test_a_parameter_of_ones_own_constructor_is_an_option() -> None:
     own, other = f"{__name__}:Own", f"{__name__}:Plain:evaluations=2"
     assert limited(own, MaxEvaluations(5)) == f"{own}:evaluations=5"
-    assert not named(own).accepts(MaxRuntime(5.0))
-    made = named(other).limited(MaxRuntime(0.5))
+    assert not placer_named(own).accepts(MaxRuntime(5.0))
+    made = placer_named(other).limited(MaxRuntime(0.5))
     assert made.text == f"{other}:seconds=0.5"
     assert isinstance(made.placer, Plain)
     assert made.placer.limits == (2, 0.5)
-    assert not named(f"{__name__}:plain").accepts(MaxRuntime(0.5))
+    assert not placer_named(f"{__name__}:plain").accepts(MaxRuntime(0.5))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.partition.fuser import Fuser
 from streamplace.placers.partition.metis import Metis, MetisRecursive
 from streamplace.placers.partition.sweep import MetisSweep, Oracle
-from streamplace.placers.registry import NAMES, class_of, make_placer, named
+from streamplace.placers.registry import NAMES, class_of, make_placer, placer_named
 from streamplace.placers.search.search import Search
 
 
@@ -150,13 +150,13 @@ def test_systems_without_weights_have_a_config_to_train_them(name: str) -> None:
     ],
 )
 def test_a_warning_where_a_placer_takes_minutes(placer: str, operators: int, warned: bool) -> None:
-    assert (named(placer).warning(operators) is not None) == warned
+    assert (placer_named(placer).warning(operators) is not None) == warned
 
 
 @pytest.mark.parametrize("seconds", [np.float64(0.25), np.float32(0.25), 0.25])
 def test_a_time_limit_is_part_of_the_name(seconds: float) -> None:
-    assert named("auto").limited(MaxRuntime(seconds)).text == "auto:seconds=0.25"
-    limited = named("search:prefer=fewest").limited(MaxRuntime(5))
+    assert placer_named("auto").limited(MaxRuntime(seconds)).text == "auto:seconds=0.25"
+    limited = placer_named("search:prefer=fewest").limited(MaxRuntime(5))
     assert limited.text == "search:prefer=fewest:seconds=5"
     assert limited.placer == Search(seconds=5, prefer="fewest")
 
@@ -173,4 +173,4 @@ def test_a_time_limit_is_part_of_the_name(seconds: float) -> None:
 )
 def test_refused_time_limits(name: str, seconds: Any, message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        named(name).limited(MaxRuntime(seconds))
+        placer_named(name).limited(MaxRuntime(seconds))

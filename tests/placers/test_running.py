@@ -12,8 +12,8 @@ from streamplace.placers.base import THROUGHPUT, Found, Placer, ReportingPlacer
 from streamplace.placers.limits import MaxEvaluations
 from streamplace.placers.registry import ready
 from streamplace.scoring.flow import flow
-from streamplace.workflows.place import solve
 from tests.support.cli import Capture, refused
+from tests.support.placements import solve
 
 
 def small_graph() -> sp.StreamGraph:
@@ -159,8 +159,6 @@ def test_the_initial_placement_reaches_the_placer() -> None:
     def stays(problem: sp.Problem, rng: object, start: sp.Placement | None = None) -> sp.Placement:
         assert start is before
         return start
-
-    from streamplace.workflows.place import solve  # noqa: PLC0415 - what `place --start` calls
 
     assert solve(problem, stays, start=before).placement is before
 

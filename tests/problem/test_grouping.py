@@ -170,10 +170,12 @@ def test_without_chains_only_colocated_operators_are_joined() -> None:
 def test_every_group_has_a_device(problem: Problem | None) -> None:
     if problem is None:
         return
-    rules, grouping = problem.feasibility, feasible_chain_groups(problem)
+    feasibility, grouping = problem.feasibility, feasible_chain_groups(problem)
     for g in range(grouping.count):
-        units = set(rules.unit_of[grouping.group_of == g].tolist())
-        assert rules.allowed[sorted(units)].all(axis=0).any()
-        assert all(len(units & {*apart}) < 2 for apart in (*rules.excluding, *rules.separating))
-    for unit in range(rules.unit_count):
-        assert len(set(grouping.group_of[rules.unit_of == unit].tolist())) == 1
+        units = set(feasibility.unit_of[grouping.group_of == g].tolist())
+        assert feasibility.allowed[sorted(units)].all(axis=0).any()
+        assert all(
+            len(units & {*apart}) < 2 for apart in (*feasibility.excluding, *feasibility.separating)
+        )
+    for unit in range(feasibility.unit_count):
+        assert len(set(grouping.group_of[feasibility.unit_of == unit].tolist())) == 1

@@ -15,7 +15,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 from streamplace.scoring.throughput import throughput
 
 GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
@@ -163,7 +163,7 @@ def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
     made, drawn, _ = case
     devices, kind = np.array(drawn, dtype=np.int32), interchangeable(made)
     order = np.array(data.draw(st.permutations(range(len(drawn)))), dtype=np.int32)
-    renamed = relabelled(devices, kind, order)
+    renamed = relabel(devices, kind, order)
     assert renamed.dtype == np.int32
     assert (kind[renamed] == kind[devices]).all()
     for v, w in combinations(range(len(drawn)), 2):
@@ -171,7 +171,7 @@ def test_relabelled_uses_devices_of_a_kind_lowest_index_first(
     for one in set(kind.tolist()):
         in_turn = [d for d in dict.fromkeys(renamed[order].tolist()) if kind[d] == one]
         assert in_turn == np.flatnonzero(kind == one)[: len(in_turn)].tolist()
-    assert relabelled(renamed, kind, order).tolist() == renamed.tolist()
+    assert relabel(renamed, kind, order).tolist() == renamed.tolist()
 
 
 @given(with_equal_devices(), st.data())
@@ -186,9 +186,7 @@ def test_relabelled_is_the_same_for_equivalent_placements(
         of_kind = np.flatnonzero(kind == one)
         swap[of_kind] = data.draw(st.permutations(of_kind.tolist()))
     order = np.array(data.draw(st.permutations(range(len(drawn)))), dtype=np.int32)
-    assert relabelled(swap[devices], kind, order).tolist() == (
-        relabelled(devices, kind, order).tolist()
-    )
+    assert relabel(swap[devices], kind, order).tolist() == (relabel(devices, kind, order).tolist())
 
 
 @given(with_equal_devices(), st.data())

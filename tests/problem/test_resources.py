@@ -212,9 +212,9 @@ def test_memory_and_resources_are_limits_side_by_side() -> None:
         graph({"gpu": 1}, {}, {}, memory=3.0),
         Cluster([*devices, Device("c", 1e3)]),
     )
-    rules = problem.feasibility
-    assert [limit.name for limit in rules.limits] == ["memory", "gpu"]
-    assert rules.rules_text == "constraints, memory and gpu"
-    assert rules.needs.tolist() == [[3.0, 1.0], [3.0, 0.0], [3.0, 0.0]]
-    assert rules.room.tolist() == [[5.0, 1.0], [5.0, 1.0], [np.inf, 0.0]]
-    assert rules.allowed.tolist() == [[True, True, False], [True] * 3, [True] * 3]
+    feasibility = problem.feasibility
+    assert [limit.name for limit in feasibility.limits] == ["memory", "gpu"]
+    assert feasibility.rules_text == "constraints, memory and gpu"
+    assert feasibility.needs.tolist() == [[3.0, 1.0], [3.0, 0.0], [3.0, 0.0]]
+    assert feasibility.room.tolist() == [[5.0, 1.0], [5.0, 1.0], [np.inf, 0.0]]
+    assert feasibility.allowed.tolist() == [[True, True, False], [True] * 3, [True] * 3]

@@ -7,7 +7,7 @@ from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 
 GRAPH = StreamGraph([Operator(name, 1, 1) for name in "abc"], [], source_rate=1)
 
@@ -21,7 +21,7 @@ def test_relabelled_by_hand() -> None:
         ([4, 3, 2, 1, 0], [2, 1, 0, 2, 0]),
         ([1, 3, 4, 0, 2], [0, 1, 2, 0, 2]),
     ):
-        renumbered = relabelled(devices, kind, np.array(order, dtype=np.int32))
+        renumbered = relabel(devices, kind, np.array(order, dtype=np.int32))
         assert renumbered.tolist() == expected
 
 

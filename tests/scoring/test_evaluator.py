@@ -141,7 +141,7 @@ def test_intermediate_results_are_cached() -> None:
     run = simulation(problem, QUICK)
     assert simulation(problem, replace(QUICK)) is run
     assert at_all_rates(problem) == at_all_rates(problem)
-    problem.forget_compiled()
+    problem.forget()
     assert compiled(problem) is not kept
     assert flow(problem) is not kept.flow
     assert simulation(problem, QUICK) is not run

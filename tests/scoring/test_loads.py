@@ -6,7 +6,7 @@ from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGra
 from streamplace.display.text import byte_count
 from streamplace.scoring.loads import memory_use, resource_use, use_grids
 from streamplace.workflows.explain import explain_throughput as explain
-from streamplace.workflows.place import solve
+from tests.support.placements import solve
 
 
 def problem(memory_bytes: float) -> Problem:

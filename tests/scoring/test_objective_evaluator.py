@@ -24,8 +24,8 @@ from streamplace.ticks.runs import EngineScore
 from streamplace.util.arrays import Ints
 from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain
-from streamplace.workflows.place import solve
 from tests.support.objectives import Last, Net
+from tests.support.placements import solve
 
 SEEDS = range(8)
 

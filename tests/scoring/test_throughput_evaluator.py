@@ -19,8 +19,9 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS, throughput_evaluator
 from streamplace.scoring.throughput import bound, simulate, throughput
 from streamplace.scoring.throughput_evaluator import worst_of
-from streamplace.workflows.place import place, solve
+from streamplace.workflows.place import place
 from tests.support.graphs import MBIT
+from tests.support.placements import solve
 from tests.support.placers import SOME_LONG
 
 RATES = st.lists(st.integers(3, 20).map(lambda n: n * 100.0), min_size=1, max_size=3)

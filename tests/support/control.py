@@ -11,7 +11,7 @@ from streamplace.control.controller import Controller
 from streamplace.control.decisions import Decision
 from streamplace.control.observation import Observation, Reading
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 
@@ -19,7 +19,7 @@ WINDOW_S = 300.0
 DEVICES = frozenset({"a", "b", "c", "d"})
 HOSTS = {"decode": ("a",), "count": ("b",)}
 MORE = {"decode": ("a", "b"), "count": ("c",)}
-RULES = Rules()
+SETTINGS = ControllerSettings()
 COSTS = {"decode": 1e-3, "count": 2e-4}  # one instance of decode carries 1,000 tuples/s
 Acting = tuple[Controller, Decision]
 """A controller, and its decision on which it acts."""
@@ -78,8 +78,10 @@ class PlainPlanner:
         The largest number of instances of an operator.
     """
 
-    def __init__(self, costs: Mapping[str, float], rules: Rules, most: int = 1000) -> None:
-        self.costs, self.rules, self.most = costs, rules, most
+    def __init__(
+        self, costs: Mapping[str, float], settings: ControllerSettings, most: int = 1000
+    ) -> None:
+        self.costs, self.settings, self.most = costs, settings, most
         self.rates: list[float] = []
 
     def carries(self, numbers: Mapping[str, int]) -> float:
@@ -94,7 +96,7 @@ class PlainPlanner:
             return "all devices are gone"
         hosts, dealt = dict[str, tuple[str, ...]](), 0
         for name, cost in sorted(self.costs.items()):
-            count = min(ceil(rate_s * cost / self.rules.target), self.most)
+            count = min(ceil(rate_s * cost / self.settings.target), self.most)
             hosts[name] = tuple(devices[(dealt + i) % len(devices)] for i in range(count))
             dealt += count
         after, before = Deployment(hosts), Deployment(observation.hosts)
@@ -142,8 +144,8 @@ def measured(
 
 
 def controller(**options: bool) -> Controller:
-    """Return a controller with the default rules."""
-    return Controller(RULES, PlainPlanner(COSTS, RULES), **options)
+    """Return a controller with the default settings."""
+    return Controller(SETTINGS, PlainPlanner(COSTS, SETTINGS), **options)
 
 
 def last(of: Controller, *windows: Observation) -> Decision:

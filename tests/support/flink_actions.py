@@ -13,7 +13,7 @@ from streamplace.control.interfaces import Acted, Clock, Events, Realiser
 from streamplace.control.journal import BEGAN, Entry, Journal
 from streamplace.control.observation import Observation
 from streamplace.control.plans import Deployment, Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.watching import Watching
 from streamplace.engines.flink.applying import asking
 from streamplace.engines.flink.applying.apply import Options
@@ -100,7 +100,7 @@ def watched_at(
         `HandingOut` chooses between the two others by the scheduler of the job.
     """
     lines: list[str] = []
-    rules, client = Rules(), Client(Server(url), limits.answer_s)
+    settings, client = ControllerSettings(), Client(Server(url), limits.answer_s)
     with journal(folder / "journal.jsonl") as writer:
         restarting, in_place = restarts(url, limits), rescales(url, limits)
         restarting.client = in_place.client = client
@@ -111,9 +111,9 @@ def watched_at(
             HandingOut: HandingOut(client, folder, in_place, restarting),
         }
         sampler = Sampler(client, clock)
-        windows = Windows(sampler, Devices(["a", "b"]), rules, clock)
+        windows = Windows(sampler, Devices(["a", "b"]), settings, clock)
         chooses = realiser is not AdaptiveRealiser
-        controller = Controller(rules, FixedPlanner(deployment), chooses_devices=chooses)
+        controller = Controller(settings, FixedPlanner(deployment), chooses_devices=chooses)
         watching = Watching(
             *(JOB, windows, controller, writer, choices[realiser]),
             Lines(lines),

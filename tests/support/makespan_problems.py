@@ -46,13 +46,13 @@ def of_total_cost(problem: sp.Problem, **changes: object) -> sp.Problem:
 
 def feasible_rows(problem: sp.Problem, most: int) -> Ints | None:
     """Return all feasible placements of a problem, (K, V); None if there are more than `most`."""
-    rules = problem.feasibility
-    choices = [np.flatnonzero(row) for row in rules.allowed]
+    feasibility = problem.feasibility
+    choices = [np.flatnonzero(row) for row in feasibility.allowed]
     if np.prod([float(len(each)) for each in choices]) > most:
         return None
-    rows = np.array(list(product(*choices)), np.int32)[:, rules.unit_of]
-    feasible = [row for row in rows if rules.violation(row) is None]
-    return np.array(feasible, np.int32).reshape(-1, len(rules.unit_of))
+    rows = np.array(list(product(*choices)), np.int32)[:, feasibility.unit_of]
+    feasible = [row for row in rows if feasibility.violation(row) is None]
+    return np.array(feasible, np.int32).reshape(-1, len(feasibility.unit_of))
 
 
 def makespan_score(placement: sp.Placement) -> MakespanScore:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reference.trainings import opened
-from streamplace.learning.policy.weights import packed
+from streamplace.learning.policy.weights import pack_tensors
 
 OLD = """
 [policy]
@@ -98,4 +98,4 @@ def make_old(checkpoint: Path, taught: bool) -> None:
     config["run"] = {name: config["run"][name] for name in ("seed", "held_out")}
     del position["schedule_step"]
     words |= {"run": json.dumps({**run, "config": config}), "position": json.dumps(position)}
-    checkpoint.write_bytes(packed(tensors, words))
+    checkpoint.write_bytes(pack_tensors(tensors, words))

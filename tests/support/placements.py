@@ -1,10 +1,22 @@
 """Enumerated placements, and the throughput of placements."""
 
+from typing import Any
+
 import numpy as np
 
 from streamplace import Placement, Problem
+from streamplace.placers.base import Placer
 from streamplace.scoring.throughput import throughput
 from streamplace.util.arrays import Ints
+from streamplace.workflows.place import place_problem
+from streamplace.workflows.result import Result
+
+
+def solve(problem: Problem, placer: str | Placer = "auto", seed: int = 0, **options: Any) -> Result:
+    """Return the result of placing a problem whose objective is throughput."""
+    result = place_problem(problem, placer, seed, **options)
+    assert isinstance(result, Result)
+    return result
 
 
 def throughput_of(problem: Problem, devices: Ints) -> float:

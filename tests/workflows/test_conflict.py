@@ -335,8 +335,8 @@ def test_the_answer_agrees_with_brute_force(problem: Problem | None) -> None:
     assume(problem is not None)
     assert problem is not None
     every = product(range(3), repeat=len(problem.graph.names))
-    rules = problem.feasibility
-    exists = any(rules.violation(np.array(row, np.int32)) is None for row in every)
+    feasibility = problem.feasibility
+    exists = any(feasibility.violation(np.array(row, np.int32)) is None for row in every)
     assert satisfiable(problem, Budget(10.0)) is exists
 
 

@@ -16,7 +16,7 @@ from streamplace.workflows import constraint_costs
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.constraint_costs import constraint_costs as costs_of
 from streamplace.workflows.explain import explain_throughput as explain
-from streamplace.workflows.place import solve
+from tests.support.placements import solve
 
 GRAPH = StreamGraph(
     [Operator(name, 1e6, 0) for name in "abcdef"],

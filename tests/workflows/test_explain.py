@@ -21,8 +21,8 @@ from streamplace.scoring.registry import CLOSED_FORMS, class_of
 from streamplace.scoring.throughput import simulate, throughput
 from streamplace.workflows.explain import explain_throughput as explain
 from streamplace.workflows.explanation import Explanation
-from streamplace.workflows.place import solve
 from tests.support.graphs import MBIT, chain_graph
+from tests.support.placements import solve
 from tests.support.strategies import constrained_problems
 
 models = pytest.mark.parametrize("model", CLOSED_FORMS)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from streamplace.engines.flink.against.measured import measured
+from streamplace.engines.flink.against.measured import compare_running
 from streamplace.errors import UsageError
 from streamplace.workflows import measurements
 from streamplace.workflows.measurements import measure
 
 
 def test_flink_is_measured() -> None:
-    assert measure() is measured
+    assert measure() is compare_running
 
 
 def test_without_the_package_of_an_engine(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from benchmarks.reference.random_problems import feasible_placements, random_pro
 from streamplace.makespan.total_cost import TotalCost
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.workflows.migrate import Migration, migrate
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from streamplace.workflows.simulate import score_of
 from tests.support.share import Share
 
@@ -79,7 +79,7 @@ def check_that_each_set_gains(seed: int, aim: Objective) -> int:
 def check_that_the_best_stays(seed: int, aim: Objective) -> None:
     """Check that nothing moves from what the same placer found."""
     problem, placer = problem_of(seed, aim), placer_of(seed, aim)
-    best = placed(problem, placer, seed)
+    best = place_problem(problem, placer, seed)
     for name in {placer, AUTO}:
         found = migrate(problem, best, placer=name, seed=seed + 1)
         gain = abs(found.result.score.value / best.score.value - 1)
@@ -174,7 +174,7 @@ def test_exchanges_of_equal_devices_are_undone(rate: float) -> None:
     """Equal devices exchange nothing, wherever the search arrives."""
     graph, _ = spread_chain()
     problem = sp.Problem(graph, "3x2500", source_rate=rate)
-    best = placed(problem, "exact")
+    best = place_problem(problem, "exact")
     swap = {"d0": "d1", "d1": "d2", "d2": "d0"}
     other = {name: swap[device] for name, device in best.placement.assignment.items()}
     assert not migrate(problem, other, placer=AUTO).chosen

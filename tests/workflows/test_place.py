@@ -1,6 +1,7 @@
 """Placing and simulating from Python, and at other source rates."""
 
 from pathlib import Path
+from traceback import extract_stack
 
 import pytest
 from hypothesis import given, settings
@@ -10,12 +11,14 @@ from benchmarks.bounds import link_bound
 from benchmarks.reference.strategies import Case, cases
 from streamplace.errors import ClusterError, ProblemError, UsageError
 from streamplace.families import Recipe
+from streamplace.placers.base import BasePlacer
+from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring import throughput as score
 from streamplace.scoring.compiled import compiled
 from streamplace.workflows.diff import diff
-from streamplace.workflows.place import solve
 from tests.support.graphs import two_operator_graph
+from tests.support.placements import solve
 
 
 def test_a_cluster_may_be_text() -> None:
@@ -33,6 +36,18 @@ def test_defaults_come_from_the_graph_and_the_paper() -> None:
     assert result.placement.problem.cluster == sp.Cluster.equal()
     with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source"):
         sp.place(two_operator_graph(None))
+
+
+def test_at_most_three_calls_lead_to_the_code_of_a_placer() -> None:
+    calls: list[str] = []
+
+    class Last(BasePlacer):
+        def __call__(self, problem: Problem, rng: object, start: object = None) -> Placement:
+            calls.extend(frame.name for frame in extract_stack())
+            return Placement(problem, [0, 0])
+
+    sp.place(two_operator_graph(), placer=Last())
+    assert calls[calls.index("place") + 1 :] == ["place_problem", "run_placer", "run", "__call__"]
 
 
 def test_a_short_time_limit_bounds_the_price_of_the_bound() -> None:

@@ -11,12 +11,12 @@ from benchmarks.control.simulated.rules import Rule
 from benchmarks.control.simulated.run import GAP_S, JobState, Segment, advance, restarted
 from benchmarks.control.simulated.trace import STEP_S, Trace
 from streamplace.control.load import Parts
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices as in `streamplace.control.rules.Rules`, and the time in which an action must pay."""
+    """Prices as in `ControllerSettings`, and the time in which an action must pay."""
 
     machine: float = 1.0
     delayed_tuple: float = 0.001
@@ -87,7 +87,7 @@ def compare(
     """
     prices = prices or Prices()
     every, state = round(window_s / STEP_S / parts), first
-    last = Parts(Rules.high)
+    last = Parts(ControllerSettings.high)
     noise, downtimes = (np.random.default_rng([seed, k]) for k in (0, 1))
     segments: list[Segment] = []
     actions = paid = 0

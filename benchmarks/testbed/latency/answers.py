@@ -10,7 +10,7 @@ from benchmarks.testbed.latency.simulated import simulated, values
 from benchmarks.testbed.scaling import Machine, scale
 from streamplace import Placement, Problem
 from streamplace.latency.limit import LatencyLimit
-from streamplace.latency.tuples import busiest, deployed
+from streamplace.latency.tuples import busiest, deployment_of
 from streamplace.latency.within_limit import within_limit
 from streamplace.util.arrays import Ints
 
@@ -47,7 +47,7 @@ def about(case: Case, machine: Machine, limited: tuple[str, ...]) -> dict[str, A
     starts = {
         name: {
             "placement": devices.tolist(),
-            "utilisation": round(busiest(problem, deployed(problem, devices)).utilisation, 4),
+            "utilisation": round(busiest(problem, deployment_of(problem, devices)).utilisation, 4),
             "simulated_s": long_run(problem, devices, case),
         }
         for name, devices in case.starts.items()

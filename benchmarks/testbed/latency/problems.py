@@ -9,7 +9,7 @@ from benchmarks.testbed.latency.devices import MACHINE, PACE
 from benchmarks.testbed.latency.simulated import Service
 from benchmarks.testbed.scaling import scale
 from streamplace import Cluster, Device, Network, Problem, StreamGraph, place
-from streamplace.latency.tuples import busiest, deployed, estimate
+from streamplace.latency.tuples import busiest, deployment_of, estimate
 from streamplace.sim.tuples import Arrivals
 from streamplace.util.arrays import Ints
 
@@ -75,7 +75,7 @@ def _worse(problem: Problem, start: Ints, service: Service, rng: np.random.Gener
     aim = WORSE * _mean_s(problem, start, service)
     distance = [
         abs(_mean_s(problem, row, service) - aim)
-        if busiest(problem, deployed(problem, row)).utilisation <= MOST_LOAD
+        if busiest(problem, deployment_of(problem, row)).utilisation <= MOST_LOAD
         else np.inf
         for row in rows
     ]

@@ -30,16 +30,18 @@ class BestDevice:
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the best placement found from `start`, or from operators on devices in turn."""
-        loss, rules = evaluator(problem).loss, problem.feasibility
+        loss, feasibility = evaluator(problem).loss, problem.feasibility
         in_turn = np.arange(len(problem.graph.names), dtype=np.int32) % len(problem.cluster.devices)
         draft = in_turn if start is None else start.devices
         row = feasible(problem, draft).devices
         lowest, left = loss(row[None])[0], self.evaluations - 1
         while left > 0:
-            unit = rng.integers(rules.unit_count)  # operators that constraints keep together
-            devices = np.flatnonzero(rules.allowed[unit])
-            every = [np.where(rules.unit_of == unit, device, row) for device in devices]
-            moved = [new for new in every if (new != row).any() and rules.violation(new) is None]
+            unit = rng.integers(feasibility.unit_count)  # operators that constraints keep together
+            devices = np.flatnonzero(feasibility.allowed[unit])
+            every = [np.where(feasibility.unit_of == unit, device, row) for device in devices]
+            moved = [
+                new for new in every if (new != row).any() and feasibility.violation(new) is None
+            ]
             moved = moved[:left]
             left -= max(1, len(moved))
             if not moved:

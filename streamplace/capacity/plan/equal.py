@@ -307,8 +307,10 @@ class _Table:
         )
         if limit_on_latency is None:
             return found
-        seed, clock = self._limits.seed, Budget(self._limits.seconds)
-        return planned_within(found, limit_on_latency, seed, clock=clock, problem_of=self._problem)
+        seed, budget = self._limits.seed, Budget(self._limits.seconds)
+        return planned_within(
+            found, limit_on_latency, seed, budget=budget, problem_of=self._problem
+        )
 
 
 def _infeasible(failure: Exception | None, message: str) -> StreamplaceError:

@@ -16,7 +16,7 @@ def planned_within(
     limit: LatencyLimit,
     seed: int,
     *,
-    clock: Budget,
+    budget: Budget,
     others: Sequence[PlanRow] = (),
     problem_of: Callable[[int], Problem] | None = None,
 ) -> Plan:
@@ -27,7 +27,7 @@ def planned_within(
 
     Parameters
     ----------
-    clock
+    budget
         No further set is searched once it is over.
     others
         Further sets of devices, which replace a row if they are the first to keep the limit.
@@ -52,7 +52,7 @@ def planned_within(
         before = searched.get(row.devices)
         if before is None or own.simulated_s < before.simulated_s:
             searched[row.devices] = own
-        if clock.seconds_left() <= 0.0:
+        if budget.seconds_left() <= 0.0:
             break
     best = plan.cheapest
     if best is not None:

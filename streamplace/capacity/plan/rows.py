@@ -36,7 +36,7 @@ class Rows:
     ----------
     survive
         Number of devices that a set must be able to lose.
-    clock
+    budget
         The time that is left for all rows.
     scale
         Factor of prices; None: they are not shown.
@@ -48,9 +48,9 @@ class Rows:
     """
 
     def __init__(
-        self, examiner: Examiner, survive: int, clock: Budget, scale: float | None
+        self, examiner: Examiner, survive: int, budget: Budget, scale: float | None
     ) -> None:
-        self._examiner, self._survive, self._clock, self._scale = examiner, survive, clock, scale
+        self._examiner, self._survive, self._budget, self._scale = examiner, survive, budget, scale
         self._measured: dict[Counts, Sustained | None] = {}
         self.missing: list[int] = []
 
@@ -125,12 +125,12 @@ class Rows:
     @contextmanager
     def _share(self, parts: int) -> Iterator[None]:
         """Give the examiner one of so many parts of the time that is left."""
-        self._examiner.clock = self._clock.share(1.0 / parts)
+        self._examiner.budget = self._budget.share(1.0 / parts)
         yield
-        self._examiner.clock = self._clock
+        self._examiner.budget = self._budget
 
     def _is_late(self) -> bool:
-        return self._examiner.clock.seconds_left() <= 0
+        return self._examiner.budget.seconds_left() <= 0
 
     def _row(self, counts: Counts, *, required: bool) -> PlanRow | None:
         """Return the row of a set; None if it has no placement, or too many losses for the time."""

@@ -73,8 +73,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     kinds = Kinds(problem, weights)
     examiner = Examiner(problem, kinds, limits.seed, evaluations, whole.share(SEARCHING))
     found = Search(examiner, survive, limits.seed, limits.most).run()
-    clock = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
-    table = Rows(examiner, survive, clock, None if prices is None else scale)
+    budget = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
+    table = Rows(examiner, survive, budget, None if prices is None else scale)
     rows, found = table.of(found, limits.most, whole=limits.max_latency is not None)
     if not rows:
         raise InfeasibleError(_no_rows(problem, limits.most))
@@ -105,8 +105,8 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
     if limits.max_latency is None:
         return result
     others = table.others(rows)
-    clock = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
-    return planned_within(result, limits.max_latency, limits.seed, clock=clock, others=others)
+    budget = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
+    return planned_within(result, limits.max_latency, limits.seed, budget=budget, others=others)
 
 
 def _unmet(problem: Problem) -> tuple[str, Conflict] | None:
@@ -122,11 +122,11 @@ def _no_rows(problem: Problem, most: int | None) -> str:
 
 def _pinned(problem: Problem) -> dict[str, tuple[str, ...]]:
     """Return the devices to which operators are pinned, with these and those kept with them."""
-    rules, found = problem.feasibility, dict[str, tuple[str, ...]]()
+    feasibility, found = problem.feasibility, dict[str, tuple[str, ...]]()
     unit_on = {
-        rules.unit_of[problem.graph.index[v]]: d for v, d in problem.constraints.pins.items()
+        feasibility.unit_of[problem.graph.index[v]]: d for v, d in problem.constraints.pins.items()
     }
-    for v, unit in enumerate(rules.unit_of):
+    for v, unit in enumerate(feasibility.unit_of):
         if (device := unit_on.get(unit)) is not None:
             found[device] = (*found.get(device, ()), problem.graph.names[v])
     return found
@@ -149,16 +149,16 @@ def check_losses(
     InfeasibleError
         If constraints, labels or memory leave an operator too few devices.
     """
-    rules = problem.feasibility
+    feasibility = problem.feasibility
     lossy = np.array([name not in spared for name in problem.cluster.names])
     few = np.flatnonzero(
-        (rules.allowed.sum(axis=1) <= survive) & ~rules.allowed[:, ~lossy].any(axis=1)
+        (feasibility.allowed.sum(axis=1) <= survive) & ~feasibility.allowed[:, ~lossy].any(axis=1)
     )
     if len(few):
         unit = int(few[0])
-        devices = [problem.cluster.names[d] for d in np.flatnonzero(rules.allowed[unit])]
+        devices = [problem.cluster.names[d] for d in np.flatnonzero(feasibility.allowed[unit])]
         fault = (
-            f"{rules.describe(unit)} may run only on {listed(devices)}, so no set of devices "
+            f"{feasibility.describe(unit)} may run only on {listed(devices)}, so no set of devices "
             f"survives the loss of {listed(devices)}"
         )
         remedy = f"allow another device, or {verb} without losses"

@@ -142,7 +142,7 @@ class Attempt:
 def attempt(
     task: Task,
     counts: Counts,
-    clock: Budget,
+    budget: Budget,
     *,
     everywhere: bool = False,
     most: int | None = None,
@@ -161,7 +161,7 @@ def attempt(
     except InfeasibleError:
         return Attempt(counts, inf, inf, None)
     kinds = Kinds(problem, task.prices)
-    examiner = Examiner(problem, kinds, task.seed, task.evaluations, clock)
+    examiner = Examiner(problem, kinds, task.seed, task.evaluations, budget)
     if everywhere:
         return _everywhere(task, counts, examiner)
     found = Search(examiner, task.survive, task.seed, most).run()
@@ -187,7 +187,7 @@ def _everywhere(task: Task, counts: Counts, examiner: Examiner) -> Attempt:
             if placement is not None:
                 whole = tuple(range(len(task.cluster.devices)))
                 return Attempt(counts, 0.0, 0.0, placement, _needed(task, placement, whole))
-        if examiner.clock.seconds_left() <= 0:
+        if examiner.budget.seconds_left() <= 0:
             break
     return Attempt(counts, inf, 0.0, None)
 

@@ -6,7 +6,7 @@ from math import inf
 
 from streamplace.capacity.sizing.requirements import CHOICES, Requirement
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.groups import connected
+from streamplace.util.groups import connected_groups
 
 Vector = tuple[int, ...]
 """The number of instances of each operator."""
@@ -151,7 +151,7 @@ def _forward_groups(graph: StreamGraph) -> list[list[int]]:
     """Return the groups of two or more operators that forward streams join."""
     forward = [e for e, kind in graph.partitioning.items() if kind == "forward"]
     ends = zip(graph.stream_source[forward], graph.stream_target[forward], strict=True)
-    return [sorted(group) for group in connected((int(u), int(v)) for u, v in ends)]
+    return [sorted(group) for group in connected_groups((int(u), int(v)) for u, v in ends)]
 
 
 def with_parallelism(graph: StreamGraph, counts: Counts) -> StreamGraph:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.util.groups import connected
+from streamplace.util.groups import connected_groups
 
 INSTANCE = re.compile(r"(.+)\[(\d+)\]", re.DOTALL)
 FEWEST = 2  # instances with numbers in their names; a single one has the operator's name
@@ -70,4 +70,4 @@ def tasks_of(graph: StreamGraph, colocate: Iterable[Sequence[str]]) -> list[list
         inside = [e for e, (u, v) in enumerate(ends) if u in members and v in members]
         if len(members) == len(names) and {graph.partitioning.get(e) for e in inside} == {FORWARD}:
             found.append(members)
-    return [sorted(members) for members in connected(found)]
+    return [sorted(members) for members in connected_groups(found)]

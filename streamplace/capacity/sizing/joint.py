@@ -71,7 +71,7 @@ class JointSize:
         return replace(result, cut_off=result.gap > 0.0)  # each choice had a share of the time
 
 
-def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> JointSize:
+def cheapest(task: Task, choices: Choices, bound: float, budget: Budget) -> JointSize:
     """Return the numbers of instances that need the cheapest devices, and the fewest of those.
 
     The choice of the fewest instances is tried first, and then the same with equal numbers in the
@@ -84,7 +84,7 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
     bound
         A lower bound on the price for any choice.
     """
-    search = _Search(task, choices, clock)
+    search = _Search(task, choices, budget)
     search.attempt(choices.first, FIRST_SHARE)
     for vector in (choices.colocated, choices.together):
         if search.price > bound * SAME:
@@ -97,9 +97,9 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
     return JointSize(search.best, bound)
 
 
-def fewest_instances(task: Task, choices: Choices, clock: Budget) -> JointSize:
+def fewest_instances(task: Task, choices: Choices, budget: Budget) -> JointSize:
     """Return the fewest instances with which the whole cluster keeps up."""
-    search = _Search(task, choices, clock, everywhere=True)
+    search = _Search(task, choices, budget, everywhere=True)
     for vector in choices.by_instances():
         bound = min(sum(vector), choices.horizon + 1)
         own = search.attempt(vector, LATER_SHARE if search.tried else FIRST_SHARE)
@@ -108,7 +108,7 @@ def fewest_instances(task: Task, choices: Choices, clock: Budget) -> JointSize:
         if own.bound < inf:  # undecided, so that later choices do not raise the bound
             search.grow(vector)
             return JointSize(search.best, float(bound))
-        if clock.seconds_left() <= 0:
+        if budget.seconds_left() <= 0:
             return JointSize(None, float(bound))
         if search.tried >= ALL_VECTORS:
             break
@@ -129,9 +129,9 @@ class _Search:
     """
 
     def __init__(
-        self, task: Task, choices: Choices, clock: Budget, *, everywhere: bool = False
+        self, task: Task, choices: Choices, budget: Budget, *, everywhere: bool = False
     ) -> None:
-        self._task, self._choices, self._clock = task, choices, clock
+        self._task, self._choices, self._budget = task, choices, budget
         self._everywhere = everywhere
         self._known: dict[Vector, Attempt] = {}
         self.best: Attempt | None = None
@@ -151,8 +151,8 @@ class _Search:
         """Try a choice in a share of the time that is left."""
         if vector not in self._known:
             counts = self._choices.counts(vector)
-            clock = self._clock.share(share)
-            own = attempt(self._task, counts, clock, everywhere=self._everywhere)
+            budget = self._budget.share(share)
+            own = attempt(self._task, counts, budget, everywhere=self._everywhere)
             self._known[vector] = own
             if own.placement is not None and (self.best is None or own.rank < self.best.rank):
                 self.best, self._at = own, vector
@@ -162,7 +162,7 @@ class _Search:
         """Try every choice, as far as time allows."""
         complete = self._choices.are_all
         for vector in self._choices.by_instances():
-            if self._clock.seconds_left() <= 0:
+            if self._budget.seconds_left() <= 0:
                 complete = False
                 break
             self.attempt(vector, LATER_SHARE)
@@ -175,10 +175,10 @@ class _Search:
     def climb(self, bound: float) -> None:
         """Go to the first better neighbour of the best choice, until there is none."""
         better = True
-        while better and self._clock.seconds_left() > 0 and self.price > bound * SAME:
+        while better and self._budget.seconds_left() > 0 and self.price > bound * SAME:
             better = False
             for vector in self._choices.neighbours(self._at):
-                if self._clock.seconds_left() <= 0:
+                if self._budget.seconds_left() <= 0:
                     return
                 before = self.best
                 self.attempt(vector, LATER_SHARE)
@@ -189,14 +189,14 @@ class _Search:
     def grow(self, vector: Vector) -> None:
         """Try a choice, and add instances where the load is highest until one keeps up."""
         self.attempt(vector, LATER_SHARE)
-        while self.best is None and self._clock.seconds_left() > 0:
+        while self.best is None and self._budget.seconds_left() > 0:
             own = sum(vector)
             larger = [one for one in self._choices.neighbours(vector) if sum(one) > own]
             if not larger:
                 return
             for each in larger:
                 self.attempt(each, LATER_SHARE)
-                if self.best is not None or self._clock.seconds_left() <= 0:
+                if self.best is not None or self._budget.seconds_left() <= 0:
                     return
             vector = larger[-1] if len(larger) == 1 else larger[0]
 
@@ -214,22 +214,22 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
     if not named_instances(task.graph, task.constraints):
         ones = dict.fromkeys(choices.counts(choices.first), 1)
         task.problem(ones)  # what one each cannot obey, no numbers can
-    clock = Budget(seconds)
-    found = searched(task, choices, clock)
+    budget = Budget(seconds)
+    found = searched(task, choices, budget)
     if found.best is None and found.bound == inf:
         fault = "provably no numbers of instances keep up on these devices"
         raise InfeasibleError(fault_under_rules(task, fault))
     if found.best is None:
         refuse_losses(task, task.problem(choices.counts(choices.first), apart=True))
         error = unfound(task)
-        error.task, error.seconds_left = task, clock.seconds_left()
+        error.task, error.seconds_left = task, budget.seconds_left()
         raise error
     if task.minimise == "machines":
-        return JointSize(on_cheaper_devices(task, found.best, clock), found.bound)
+        return JointSize(on_cheaper_devices(task, found.best, budget), found.bound)
     return found
 
 
-def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
+def searched(task: Task, choices: Choices, budget: Budget) -> JointSize:
     """Return the best choice found; raise an InfeasibleError if the devices have too little."""
     try:
         problem = task.problem(choices.counts(choices.first), apart=True)
@@ -240,16 +240,16 @@ def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
     needs = needs_of(problem)
     check_needs(task, choices.counts(choices.first), needs, _needs)
     if task.minimise == "instances":
-        return fewest_instances(task, choices, clock)
+        return fewest_instances(task, choices, budget)
     conditions = conditions_of(needs, kinds, apart(problem))
-    return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
+    return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), budget)
 
 
 def _needs(task: Task, counts: Counts) -> list[Need]:
     return needs_of(task.problem(counts, apart=True))
 
 
-def on_cheaper_devices(task: Task, best: Attempt, clock: Budget) -> Attempt:
+def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
     """Return the same instances on no more devices of a lower price, if such devices are found.
 
     Parameters
@@ -259,11 +259,11 @@ def on_cheaper_devices(task: Task, best: Attempt, clock: Budget) -> Attempt:
     """
     prices = [device.price for device in task.cluster.devices]
     known = [price for price in prices if price is not None]
-    if len(known) < len(prices) or len({*known}) == 1 or clock.seconds_left() <= 0:
+    if len(known) < len(prices) or len({*known}) == 1 or budget.seconds_left() <= 0:
         return best
     priced = replace(task, prices=np.array(known))
     most = len(best.devices)
-    found = attempt(priced, best.counts, clock.share(SHARE), most=most)
+    found = attempt(priced, best.counts, budget.share(SHARE), most=most)
     before = float(priced.prices[list(best.devices)].sum())
     if len(found.devices) > most or not found.price < before * CHEAPER:
         return best

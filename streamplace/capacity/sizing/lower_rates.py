@@ -26,24 +26,24 @@ def naming_lower_rate() -> Iterator[None]:
     except UnfoundError as error:
         if error.task is None:
             raise
-        clock = Budget(error.seconds_left)
-        if less := _lower_rate(error.task, clock):
+        budget = Budget(error.seconds_left)
+        if less := _lower_rate(error.task, budget):
             error.advise(f"lower the source rate to {number(less)} tuples/s, which fits")
-        elif clock.seconds_left() <= 0:
+        elif budget.seconds_left() <= 0:
             error.advise("the time limit ended the search for a lower source rate that fits")
         raise
 
 
-def _lower_rate(task: Task, clock: Budget) -> float:
+def _lower_rate(task: Task, budget: Budget) -> float:
     """Return the highest lower rate in tuples/s for which a size is found; 0 if none is."""
     for share in SHARES:
-        if clock.seconds_left() <= 0:
+        if budget.seconds_left() <= 0:
             break
         less = task.at(float(f"{share * task.planned:.3g}"))
         several = requirements(
             less.graph, less.cluster, less.objective, less.constraints, less.free
         )
         choices = Choices(less.graph, several, less.constraints.colocate)
-        if searched(less, choices, clock.share(OF_LEFT)).best is not None:
+        if searched(less, choices, budget.share(OF_LEFT)).best is not None:
             return less.planned
     return 0.0

@@ -75,13 +75,13 @@ def needs_of(problem: Problem) -> list[Need]:
         A problem whose operators have their smallest numbers of instances, without ``colocate``.
         More of them need as much work or more, and more memory, slots and resources.
     """
-    rules, instance = problem.feasibility, compiled(problem).instance
+    feasibility, instance = problem.feasibility, compiled(problem).instance
     work: Floats = least_work(instance, np.arange(len(instance.capacity)))
     sums = [(SPEED, work, instance.capacity / instance.reference)]
-    sums += [(limit.name, limit.needs, limit.room) for limit in rules.limits]
+    sums += [(limit.name, limit.needs, limit.room) for limit in feasibility.limits]
     found = []
-    for mask, units in _masks(rules.allowed):
-        operators = () if mask.all() else _names(problem.graph, np.isin(rules.unit_of, units))
+    for mask, units in _masks(feasibility.allowed):
+        operators = () if mask.all() else _names(problem.graph, np.isin(feasibility.unit_of, units))
         found.append(Need(DEVICES, operators, mask, mask.astype(np.float64)))
         for what, taken, room in sums:
             total = float(taken[units].sum())

@@ -103,7 +103,7 @@ class PackedSize:
         )
 
 
-def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
+def packed_size(task: Task, choices: Choices, budget: Budget) -> PackedSize:
     """Return the fewest instances, on few devices, and a bound.
 
     Raises
@@ -126,7 +126,7 @@ def packed_size(task: Task, choices: Choices, clock: Budget) -> PackedSize:
     least = fluid_bound(conditions_of(needs, kinds), kinds, 0)
     everywhere = float(task.prices.sum())
     packed = pack_on_fewest(
-        task, ones, instances, everywhere if task.minimise == "instances" else least, clock
+        task, ones, instances, everywhere if task.minimise == "instances" else least, budget
     )
     if packed is None:
         raise unfound(task)
@@ -164,7 +164,7 @@ def is_large(graph: StreamGraph, counts: Counts) -> bool:
 
 
 def pack_on_fewest(
-    task: Task, ones: Problem, instances: Instances, least_price: float, clock: Budget
+    task: Task, ones: Problem, instances: Instances, least_price: float, budget: Budget
 ) -> Packed | None:
     """Return the instances on few devices; None if they do not fit on all of them.
 
@@ -198,7 +198,7 @@ def pack_on_fewest(
         if number == len(order):
             return None
         number, added, failed = min(first + added, len(order)), 2 * added, number
-    while number - failed > 1 and clock.seconds_left() > 0:
+    while number - failed > 1 and budget.seconds_left() > 0:
         middle = (failed + number) // 2
         if (packed := on_first(middle)) is None:
             failed = middle
@@ -211,7 +211,7 @@ def _packed(
     task: Task, ones: Problem, instances: Instances, chosen: Ints, capacity: Floats
 ) -> Packed | None:
     """Return the instances on some devices; None if the room or the constraints forbid it."""
-    rules, most = ones.feasibility, task.objective.target_utilisation * (1.0 + ROUNDING)
+    feasibility, most = ones.feasibility, task.objective.target_utilisation * (1.0 + ROUNDING)
     needs, room = _limits(task)
     limited = (room < inf).any(axis=0) & (needs > 0.0).any(axis=0)
     least, fastest = needs[:, limited].min(axis=0).tolist(), float(capacity[chosen].max())
@@ -225,7 +225,7 @@ def _packed(
     heapify(heap)
     for i in np.argsort(-every, kind="stable").tolist():
         v, work, passed, found = owner[i], float(every[i]), list[tuple[float, int]](), -1
-        allowed, taken = rules.allowed[rules.unit_of[v]], needs_of[v]
+        allowed, taken = feasibility.allowed[feasibility.unit_of[v]], needs_of[v]
         while heap and heap[0][0] + work / fastest <= most:  # beyond, none has enough left
             load, d = heappop(heap)
             after = load + work / speed[d]

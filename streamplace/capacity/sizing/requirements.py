@@ -329,10 +329,10 @@ def _choices(
 
 def _alone(problem: Problem) -> Floats:
     """Return the load of each operator if one instance processes everything, (V,)."""
-    instance, rules = compiled(problem).instance, problem.feasibility
+    instance, feasibility = compiled(problem).instance, problem.feasibility
     loads = np.maximum(unit_loads(instance), own_loads(instance)) * instance.reference
-    least: Floats = np.where(rules.allowed, loads, np.inf).min(axis=1)
-    return least[rules.unit_of]
+    least: Floats = np.where(feasibility.allowed, loads, np.inf).min(axis=1)
+    return least[feasibility.unit_of]
 
 
 def _tuples(graph: StreamGraph, problem: Problem) -> Floats:

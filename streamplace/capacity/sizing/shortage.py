@@ -117,7 +117,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
             return False
         return least_met(needs, less.survive)[1] >= CARRIED
 
-    clock, high = Budget(SECONDS), task.planned
+    budget, high = Budget(SECONDS), task.planned
     low = max(likely, LOWEST * high)
     if has_enough(low):
         if not has_enough(low * (1.0 + PRECISION) / CARRIED):  # beyond what counts as carried
@@ -126,7 +126,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
         low, high = LOWEST * high, low
         if not has_enough(low):
             return 0.0
-    while high > low * (1.0 + PRECISION) and clock.seconds_left() > 0:
+    while high > low * (1.0 + PRECISION) and budget.seconds_left() > 0:
         middle = (low * high) ** 0.5
         low, high = (middle, high) if has_enough(middle) else (low, middle)
     return high

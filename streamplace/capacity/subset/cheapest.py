@@ -135,7 +135,7 @@ class Search:
         self._examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
         total = int(examiner.kinds.total.sum())
         self._most = total if most is None else min(most, total)
-        self._clock = examiner.clock
+        self._budget = examiner.budget
         self._rng = np.random.default_rng(seed)
         self._best: Counts | None = None
         self._price = np.inf
@@ -153,7 +153,7 @@ class Search:
         verdict = Verdict.OPEN
         for effort in range(EFFORTS):
             verdict = self._carries(everything, effort)
-            if verdict is not Verdict.OPEN or self._clock.seconds_left() <= 0:
+            if verdict is not Verdict.OPEN or self._budget.seconds_left() <= 0:
                 break
         if verdict is not Verdict.CARRIES:
             if verdict is Verdict.REFUTED:
@@ -161,12 +161,12 @@ class Search:
             return Cheapest(None, self._relaxation().price)
         self._accept(everything)
         if lattice is None:
-            self._remove_repeatedly(self._clock)
+            self._remove_repeatedly(self._budget)
             self._remove_free()
             return Cheapest(self._best, self._relaxation().price)
         lattice.new_turn()
         if lattice.left > FEW_SETS:
-            self._remove_repeatedly(self._clock.share(SEARCHING))
+            self._remove_repeatedly(self._budget.share(SEARCHING))
         bound = self._examine_all(lattice)
         self._remove_free()
         return Cheapest(self._best, bound, refuted=self._best is None and not lattice.left)
@@ -187,41 +187,41 @@ class Search:
         self._best, self._price = counts, price
         return better
 
-    def _remove_repeatedly(self, clock: Budget) -> None:
+    def _remove_repeatedly(self, budget: Budget) -> None:
         """Add a few devices to the best set and remove others, until no round is successful."""
         usefulness = self._relaxation().value - self._kinds.price
         spread = max(float(np.median(np.abs(usefulness))), TINY)
         larger = self._kinds.everything
         if self._survive:
-            larger = self._with_spares(usefulness, clock)
-        self._accept(self._reduced(larger, usefulness, clock))
+            larger = self._with_spares(usefulness, budget)
+        self._accept(self._reduced(larger, usefulness, budget))
         if self._best is None:  # the limit on the number of devices excludes what is left
-            self._accept_largest(clock)
+            self._accept_largest(budget)
         waited = 0
-        while waited < PATIENCE and clock.seconds_left() > 0 and self._best is not None:
+        while waited < PATIENCE and budget.seconds_left() > 0 and self._best is not None:
             noise = self._rng.normal(0.0, spread, len(usefulness))
-            reduced = self._reduced(self._extended(self._best), usefulness + noise, clock)
+            reduced = self._reduced(self._extended(self._best), usefulness + noise, budget)
             waited = 0 if self._accept(reduced) else waited + 1
 
-    def _accept_largest(self, clock: Budget) -> None:
+    def _accept_largest(self, budget: Budget) -> None:
         """Keep what remains of the most devices allowed, those of the largest amounts."""
         amounts = self._examiner.conditions.amounts.sum(axis=0)
         kinds = np.argsort(-amounts, kind="stable")
         order = np.repeat(kinds, self._kinds.total[kinds])
         counts = tuple(np.bincount(order[: self._most], minlength=len(amounts)).tolist())
-        if clock.seconds_left() > 0 and self._carries(counts) is Verdict.CARRIES:
+        if budget.seconds_left() > 0 and self._carries(counts) is Verdict.CARRIES:
             self._accept(counts)
 
-    def _with_spares(self, usefulness: Floats, clock: Budget) -> Counts:
+    def _with_spares(self, usefulness: Floats, budget: Budget) -> Counts:
         """Return a cheap set that carries everything after one loss less, with spare devices."""
         inner = Search(self._examiner, self._survive - 1, 0)
         inner._accept(self._kinds.everything)
-        inner._remove_repeatedly(clock.share(SEARCHING))
+        inner._remove_repeatedly(budget.share(SEARCHING))
         counts = self._kinds.everything if inner._best is None else inner._best
         order = np.argsort(-usefulness, kind="stable")
         spares = np.repeat(order, (self._kinds.total - np.array(counts))[order])
         count = self._survive
-        while count < len(spares) and clock.seconds_left() > 0:
+        while count < len(spares) and budget.seconds_left() > 0:
             added = np.bincount(spares[:count], minlength=len(counts))
             larger = tuple((np.array(counts) + added).tolist())
             if self._carries(larger) is Verdict.CARRIES:
@@ -249,10 +249,10 @@ class Search:
         if self._best is not None:
             usefulness = self._examiner.conditions.amounts.sum(axis=0)
             free = self._kinds.price == 0
-            self._accept(self._reduced(self._best, usefulness, self._clock, free))
+            self._accept(self._reduced(self._best, usefulness, self._budget, free))
 
     def _reduced(
-        self, counts: Counts, usefulness: Floats, clock: Budget, removable: Bools | None = None
+        self, counts: Counts, usefulness: Floats, budget: Budget, removable: Bools | None = None
     ) -> Counts:
         """Return a part of a set that carries everything too, after removing what it can spare."""
         order = np.lexsort((-self._kinds.price, usefulness))
@@ -260,7 +260,7 @@ class Search:
             order = order[removable[order]]
         pending = [int(kind) for kind in order for _ in range(counts[kind])]
         blocks: list[Sequence[int]] = [pending]
-        while pending and blocks and clock.seconds_left() > 0:
+        while pending and blocks and budget.seconds_left() > 0:
             block = blocks.pop()
             lost = tuple(np.bincount(block, minlength=len(counts)).tolist())
             left = without(counts, lost)
@@ -276,7 +276,7 @@ class Search:
         """Examine sets that may be cheaper, the cheapest first; return the lower bound on price."""
         for effort in range(EFFORTS):
             lattice.exclude(self._price * CHEAPER)
-            while self._clock.seconds_left() > 0 and (number := lattice.next()) is not None:
+            while self._budget.seconds_left() > 0 and (number := lattice.next()) is not None:
                 counts, refuted = lattice.counts(number), len(self._examiner.refuted)
                 verdict = self._carries(counts, effort)
                 if verdict is Verdict.CARRIES:
@@ -286,7 +286,7 @@ class Search:
                     if len(self._examiner.refuted) > refuted:
                         self._grow(lattice)
                     lattice.refute(number)
-            if not lattice.new_turn() or self._clock.seconds_left() <= 0:
+            if not lattice.new_turn() or self._budget.seconds_left() <= 0:
                 break
         cheapest = lattice.cheapest()
         return self._price if cheapest is None else min(cheapest, self._price)

@@ -247,10 +247,10 @@ def _slots(needs: Floats, amounts: Floats, mask: Bools) -> list[Floats]:
 
 def apart(problem: Problem) -> list[Floats]:
     """Return conditions for units that must be on different devices: the amounts, (D,) each."""
-    rules = problem.feasibility
+    feasibility = problem.feasibility
     rows: list[Floats] = []
-    for units in (*rules.excluding, *rules.separating):
+    for units in (*feasibility.excluding, *feasibility.separating):
         if units:
-            anywhere = np.any(rules.allowed[list(units)], axis=0)
+            anywhere = np.any(feasibility.allowed[list(units)], axis=0)
             rows.append(np.where(anywhere, 1.0 / len(units), 0.0))
     return rows

@@ -58,7 +58,7 @@ class Examiner:
     changes
         Changes tried by the search for a placement on each set, at effort 0; None: 10,000 plus 100
         per unit.
-    clock
+    budget
         The time that is left.
 
     Attributes
@@ -72,9 +72,9 @@ class Examiner:
     """
 
     def __init__(
-        self, problem: Problem, kinds: Kinds, seed: int, changes: int | None, clock: Budget
+        self, problem: Problem, kinds: Kinds, seed: int, changes: int | None, budget: Budget
     ) -> None:
-        self.problem, self.kinds, self.clock = problem, kinds, clock
+        self.problem, self.kinds, self.budget = problem, kinds, budget
         self.conditions = conditions(problem, kinds, CARRIED)
         self.results: dict[Counts, Sustained] = {}
         self._highest: dict[Counts, float] = {}
@@ -120,7 +120,7 @@ class Examiner:
                 return after
             if after is Verdict.OPEN:
                 verdict = after
-                if effort <= 0 or self.clock.seconds_left() <= 0:
+                if effort <= 0 or self.budget.seconds_left() <= 0:
                     return verdict
         return verdict
 
@@ -142,7 +142,7 @@ class Examiner:
                 if not grown[kind] < wanted <= self.kinds.everything[kind]:
                     continue
                 larger = (*grown[:kind], wanted, *grown[kind + 1 :])
-                if self.clock.seconds_left() > 0 and self.is_refuted(larger):
+                if self.budget.seconds_left() > 0 and self.is_refuted(larger):
                     grown = larger
                     break
         self._refute(grown)
@@ -166,7 +166,7 @@ class Examiner:
         problem = self._restricted(counts) if problem is None else problem
         if problem is None:
             return None
-        seconds = self.clock.seconds_left() if self.clock.seconds is not None else None
+        seconds = self.budget.seconds_left() if self.budget.seconds is not None else None
         changes = self._changes * GROWTH ** max(0, effort)
         budget = Budget(None if seconds is None else max(0.0, seconds), changes)
         rng = np.random.default_rng([self._seed, effort + 1, *counts])
@@ -235,7 +235,7 @@ class Examiner:
         decision = decision_on(problem, CARRIED)
         if decision is None:
             return Verdict.OPEN
-        outcome = decision.search(nodes, self.clock)
+        outcome = decision.search(nodes, self.budget)
         if outcome.proven:
             self._refute(counts)
             return Verdict.REFUTED
@@ -291,13 +291,17 @@ def moved(problem: Problem, assignment: Mapping[str, str]) -> Ints:
     PlacementError, InfeasibleError
         If no feasible placement is found.
     """
-    rules, index, capacity = problem.feasibility, problem.cluster.index, problem.cluster.capacity
-    work: Floats = np.bincount(rules.unit_of, flow(problem).work).astype(np.float64)
-    first = [problem.graph.names[v] for v in rules.first_of]
+    feasibility, index, capacity = (
+        problem.feasibility,
+        problem.cluster.index,
+        problem.cluster.capacity,
+    )
+    work: Floats = np.bincount(feasibility.unit_of, flow(problem).work).astype(np.float64)
+    first = [problem.graph.names[v] for v in feasibility.first_of]
     on = np.array([index.get(assignment[name], -1) for name in first], dtype=np.int32)
     placed = on >= 0
     load = np.bincount(on[placed], work[placed], len(capacity)) / capacity
     left = np.flatnonzero(~placed)
     order = left[np.argsort(-work[left], kind="stable")]
-    least_loaded(on, order, work, np.ascontiguousarray(rules.allowed), capacity, load)
-    return feasible(problem, on[rules.unit_of]).devices
+    least_loaded(on, order, work, np.ascontiguousarray(feasibility.allowed), capacity, load)
+    return feasible(problem, on[feasibility.unit_of]).devices

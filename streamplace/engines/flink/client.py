@@ -310,7 +310,7 @@ def expecting(where: str, server: str = "Flink") -> Iterator[None]:
         raise BackendError(error.fault) from None
 
 
-def repeated(call: Callable[[], T], until: float, pause_s: float) -> T:
+def call_repeatedly(call: Callable[[], T], until: float, pause_s: float) -> T:
     """Return what a call returns; after a fault of the server, repeat it until a time.
 
     Parameters

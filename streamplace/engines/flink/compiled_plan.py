@@ -68,13 +68,13 @@ def _whole(value: Any) -> Any:
 QuotedParallelism = Annotated[Parallelism, BeforeValidator(_whole)]
 
 
-def _chosen(value: Any) -> Any:
+def _none_for_adaptive(value: Any) -> Any:
     """Convert -1, for a number that the adaptive batch scheduler chooses when the job runs."""
     found = _whole(value)
     return None if found == -1 or value == "-1" else found
 
 
-OpenParallelism = Annotated[Parallelism | None, BeforeValidator(_chosen)]
+OpenParallelism = Annotated[Parallelism | None, BeforeValidator(_none_for_adaptive)]
 """The number of instances; None: it is open."""
 
 

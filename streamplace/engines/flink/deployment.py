@@ -27,7 +27,7 @@ from streamplace.engines.flink.plan import RunningPlan, read_running
 from streamplace.engines.kubernetes.deployments import HOST
 from streamplace.errors import ProblemError, located
 from streamplace.files.reading import name_of, read_text
-from streamplace.formats.instances import shown
+from streamplace.formats.instances import ascii_names
 from streamplace.formats.labels import dns_label, label_value
 from streamplace.formats.yaml import to_yaml
 from streamplace.problem.device import Device
@@ -241,7 +241,7 @@ def losses(placement: Placement, label: str | None) -> list[str]:
     if label is not None and len({(each.cores, each.memory_bytes) for each in used}) > 1:
         found.append(
             "TaskManagers of one job are alike, so each gets the cores and memory of the smallest "
-            f"of {shown([each.name for each in used])}"
+            f"of {ascii_names([each.name for each in used])}"
         )
     return found
 

@@ -190,7 +190,7 @@ def groups_on(
     if not labels:
         return Groups(tuple(groups), instances)
     most = len(devices_of) if divided else 0  # groups on several devices; none without instances
-    return _labelled(groups, instances, device_labels(devices, most, prefix))
+    return _with_labels(groups, instances, device_labels(devices, most, prefix))
 
 
 def groups_anywhere(counts: Mapping[str, int]) -> Groups:
@@ -285,7 +285,7 @@ def device_labels(devices: Sequence[str], most: int, prefix: str = "") -> Device
     )
 
 
-def _labelled(
+def _with_labels(
     groups: Sequence[Group], instances: Mapping[str, Mapping[str, int]], labels: DeviceLabels
 ) -> Groups:
     """Return the groups with labels; a slot is small enough for the fullest device."""

@@ -114,7 +114,7 @@ class Manifest:
         ProblemError
             If other lines do not allow these numbers.
         """
-        found = merged(self.document, change)
+        found = merge_patch(self.document, change)
         config = found["spec"]["flinkConfiguration"]
         for key in change["spec"]["flinkConfiguration"]:
             _without_nested(config, key.split("."))
@@ -223,8 +223,8 @@ def read_manifest(text: str, where: str, jobs: Sequence[str] = ()) -> Manifest:
         raise FormatError(f"{where}: kind: must be {' or '.join(kinds)}")
     of_jobs = [e for e in ours if e.text_at("kind") == SESSION_JOB or e.has("spec", "job")]
     known = [each for each in of_jobs if len(ours) > 1] or ours
-    place = known[_chosen([str(e.text_at("metadata", "name")) for e in known], where, jobs)]
-    document, span = _checked(place.value(), where), (place.start, place.end)
+    place = known[_index_of_job([str(e.text_at("metadata", "name")) for e in known], where, jobs)]
+    document, span = _value_of(place.value(), where), (place.start, place.end)
     if document["kind"] == DEPLOYMENT:
         if not isinstance(document["spec"].get("job"), dict):
             raise FormatError(
@@ -237,11 +237,11 @@ def read_manifest(text: str, where: str, jobs: Sequence[str] = ()) -> Manifest:
         both = {space, each.text_at("metadata", "namespace")} - {None}
         is_named = each.text_at("metadata", "name") == name and len(both) <= 1
         if is_named and each.text_at("kind") == DEPLOYMENT:
-            return Manifest(text, where, span, document, _checked(each.value(), where))
+            return Manifest(text, where, span, document, _value_of(each.value(), where))
     return Manifest(text, where, span, document, {})
 
 
-def _chosen(names: Sequence[str], where: str, jobs: Sequence[str]) -> int:
+def _index_of_job(names: Sequence[str], where: str, jobs: Sequence[str]) -> int:
     """Return which document is that of a job: the only one, or the only one with its name."""
     wanted = {dns_label(name) for name in jobs}
     found = [i for i, name in enumerate(names) if name in wanted or len(names) == 1]
@@ -253,7 +253,7 @@ def _chosen(names: Sequence[str], where: str, jobs: Sequence[str]) -> int:
     )
 
 
-def _checked(value: Any, where: str) -> dict[str, Any]:
+def _value_of(value: Any, where: str) -> dict[str, Any]:
     """Return the value of a document that has what is read of it."""
     for key in ("metadata", "spec"):
         if not isinstance(value.get(key), dict):
@@ -283,13 +283,13 @@ def _flat(value: Any, key: str) -> Iterator[tuple[str, str]]:
         yield key, str(value)
 
 
-def merged(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
+def merge_patch(base: Mapping[str, Any], change: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document with a change, as kubectl merges it (RFC 7386)."""
     found = dict(base)
     for key, value in change.items():
         own = found.get(key)
         both = isinstance(value, Mapping) and isinstance(own, Mapping)
-        found[key] = merged(own, value) if both else value  # type: ignore[arg-type]
+        found[key] = merge_patch(own, value) if both else value  # type: ignore[arg-type]
     return found
 
 

@@ -36,7 +36,7 @@ def only_plan(text: str, where: str) -> str:
     marked = ROW.sub(lambda row: EDGE * len(row[1]) + row[2] + EDGE * len(row[3]), text)
     found, is_plan = "", False
     for start in _starts(marked):
-        piece = _joined(marked[start:])
+        piece = _join_rows(marked[start:])
         try:
             value, end = json.JSONDecoder().raw_decode(piece)
         except (ValueError, RecursionError):  # which `parse` words
@@ -67,7 +67,7 @@ def _starts(text: str) -> Iterator[int]:
         yield each.start()
 
 
-def _joined(text: str) -> str:
+def _join_rows(text: str) -> str:
     """Return a text without borders, in which rows that divide a string or number are joined."""
     if EDGE not in text:
         return text

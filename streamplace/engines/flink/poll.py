@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from streamplace.engines.flink.client import Client, repeated
+from streamplace.engines.flink.client import Client, call_repeatedly
 from streamplace.engines.flink.cpu_times import Dump, ThreadDumps, cpu_times
 from streamplace.engines.flink.documents import (
     JobState,
@@ -226,8 +226,8 @@ class StepClient(Client):
         self._until = time.monotonic() + self.within_s
 
     def get(self, path: str) -> Any:
-        """Return the JSON value at a path; see `repeated`."""
-        return repeated(lambda: self._once(path), self._until, self.every_s)
+        """Return the JSON value at a path; see `call_repeatedly`."""
+        return call_repeatedly(lambda: self._once(path), self._until, self.every_s)
 
     def _once(self, path: str) -> Any:
         remaining_s = self._until - time.monotonic()

@@ -156,7 +156,7 @@ class Prometheus:
             )
         if known:
             return f"{self.server.url}: the plan has none of the vertices of job {job!r:.80}"
-        jobs = _named(self._query(JOBS))
+        jobs = _jobs_in_words(self._query(JOBS))
         which = f"it has those of {listed(jobs)}" if jobs else f"it has none of {TASK}…"
         return (
             f"{self.server.url}: no metrics of job {job!r:.80} in the last {seconds:g} s; {which}"
@@ -166,7 +166,7 @@ class Prometheus:
         if len(found) == 1 and "job_id" in found[0].metric:
             return found[0].metric["job_id"]
         which = (
-            f"several jobs have metrics: {', '.join(_named(found))}"
+            f"several jobs have metrics: {', '.join(_jobs_in_words(found))}"
             if found
             else f"no job has metrics ({TASK}…)"
         )
@@ -187,7 +187,7 @@ class Prometheus:
         return expecting(f"{self.server.url}{QUERY}", "Prometheus")
 
 
-def _named(found: Sequence[SeriesForm]) -> list[str]:
+def _jobs_in_words(found: Sequence[SeriesForm]) -> list[str]:
     """Return jobs such as ``4f2a (count)``."""
     rows = [each.metric for each in found]
     return sorted(f"{row.get('job_id', '?')} ({row.get('job_name', '?')})" for row in rows)

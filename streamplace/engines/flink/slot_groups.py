@@ -5,7 +5,7 @@ from importlib.resources import files
 
 from streamplace.engines.flink.groups import Group, Groups, Slot, groups_of
 from streamplace.formats.format import Format
-from streamplace.formats.instances import on_one_line, shown
+from streamplace.formats.instances import ascii_names, on_one_line
 from streamplace.formats.losses import resources
 from streamplace.problem.placement import Placement
 
@@ -59,7 +59,7 @@ def write(placement: Placement) -> str:
 def mapping(groups: Groups) -> str:
     """Return the lines of the file without comments."""
     lines = [
-        f"@{group.name}={_asked(group.slot)}, cores {group.slot.cores:g}, "
+        f"@{group.name}={_labels_of_slot(group.slot)}, cores {group.slot.cores:g}, "
         f"heap_mb {group.slot.heap_mb}, managed_mb {group.slot.managed_mb}\n"
         for group in groups.groups
         if group.slot is not None
@@ -71,7 +71,7 @@ def mapping(groups: Groups) -> str:
     return "".join(lines)
 
 
-def _asked(slot: Slot) -> str:
+def _labels_of_slot(slot: Slot) -> str:
     """Return the labels of a slot; an amount of 1 is left out."""
     rows = slot.labels.items()
     return ", ".join(f"label {name}" + (f" {n}" if n > 1 else "") for name, n in rows)
@@ -138,7 +138,8 @@ def _instances(placement: Placement) -> str:
     names = [name for group in split for name in group.operators]
     if not names:
         return ""
-    return f"Flink chooses which instances of {shown(names)} run on which device; counts are kept"
+    some = ascii_names(names)
+    return f"Flink chooses which instances of {some} run on which device; counts are kept"
 
 
 def _slots(placement: Placement) -> str:
@@ -146,7 +147,7 @@ def _slots(placement: Placement) -> str:
     several = [g.name for g in groups.groups if g.slot is None and max(g.slots.values()) > 1]
     if not several:
         return ""
-    return f"Flink chooses the TaskManagers of the slots of {shown(several)}"
+    return f"Flink chooses the TaskManagers of the slots of {ascii_names(several)}"
 
 
 def _memory(placement: Placement) -> str:

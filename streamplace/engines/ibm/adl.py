@@ -35,8 +35,8 @@ OUTSIDE = ("primitiveImportOperInstance", "primitiveExportOperInstance")
 KINDS = ("input", "output")
 
 
-class Rules(NamedTuple):
-    """The placement rules of an application.
+class PlacementConfig(NamedTuple):
+    """The placement config of an application.
 
     Attributes
     ----------
@@ -51,10 +51,10 @@ class Rules(NamedTuple):
     notes: list[str]
 
 
-def rules_of(
+def placement_config(
     root: Element, outside: Mapping[str, Element], inside_regions: Mapping[str, Element], where: str
-) -> Rules:
-    """Return the rules of operators.
+) -> PlacementConfig:
+    """Return the placement config of operators.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def rules_of(
         If a rule is not valid. The message names `where` and the fault.
     """
     apart = _groups(outside, EXLOCATION, where)
-    apart += _isolated(outside, [*outside, *inside_regions], where)
+    apart += _apart_from_all(outside, [*outside, *inside_regions], where)
     constraints = Constraints(colocate=_groups(outside, COLOCATION, where), exlocate=apart)
     tags = _tags_of_pools(root, where)
     requires = {
@@ -89,7 +89,7 @@ def rules_of(
         notes.append(
             f"{listed(pinned)}: the names of their hosts are not read; pin them to devices"
         )
-    return Rules(constraints, requires, notes)
+    return PlacementConfig(constraints, requires, notes)
 
 
 def _groups(operators: Mapping[str, Element], rule: tuple[str, str], where: str) -> list[list[str]]:
@@ -103,7 +103,7 @@ def _groups(operators: Mapping[str, Element], rule: tuple[str, str], where: str)
     return [[*group] for group in groups.values() if len(group) > 1]
 
 
-def _isolated(
+def _apart_from_all(
     operators: Mapping[str, Element], names: Sequence[str], where: str
 ) -> list[list[str]]:
     """Return the pairs of an operator that is alone in its PE and another one, of all names."""
@@ -158,7 +158,7 @@ def read(text: str, where: str) -> LogicalGraph:
 
     Composite operators are flattened. Channels of parallel regions are instances; a region whose
     width is set at submission has one channel. The placement rules of operators outside all
-    regions are constraints, and tags of hosts are labels of operators anywhere; see `rules_of`.
+    regions are constraints, and tags of hosts are labels of operators anywhere.
 
     Raises
     ------
@@ -187,7 +187,7 @@ def read(text: str, where: str) -> LogicalGraph:
         links = _links(instances, names, regions, where)
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
-    rules = rules_of(
+    config = placement_config(
         root,
         {name: instances[i].element for i, name in names.items() if not instances[i].enclosing},
         {name: instances[i].element for i, name in names.items() if instances[i].enclosing},
@@ -198,15 +198,15 @@ def read(text: str, where: str) -> LogicalGraph:
         links,
         name=attribute(applications[0], "name", where),
         parallelism={names[i]: channels(instances[i].enclosing, regions.widths) for i in names},
-        requires=rules.requires,
-        constraints=rules.constraints,
+        requires=config.requires,
+        constraints=config.constraints,
     )
     submitted = {
         attribute(instances[i].element, "name", where): width
         for i, width in regions.submitted.items()
     }
     elements = [instance.element for instance in instances.values()]
-    notes = [*rules.notes, *width_notes(submitted), *_outside(elements)]
+    notes = [*config.notes, *width_notes(submitted), *_outside(elements)]
     return replace(logical, notes=notes)
 
 
@@ -258,7 +258,7 @@ def _links(
     links = []
     for port in targets:
         if port.operator in names:
-            for end, copies in _reached(port, targets, instances, regions, where):
+            for end, copies in _ports_fed_by(port, targets, instances, regions, where):
                 source, target = instances[port.operator], instances[end.operator]
                 distribution = distribution_between(
                     source.enclosing, target.enclosing, regions.widths, copies
@@ -287,7 +287,7 @@ def _connections(index: str, instance: Element, where: str) -> Iterator[tuple[_P
             yield _Port(index, kind, attribute(port, "index", where)), ends
 
 
-def _reached(
+def _ports_fed_by(
     start: _Port,
     targets: Mapping[_Port, list[_Port]],
     instances: Mapping[str, _Instance],

@@ -30,15 +30,15 @@ def low_latency_groups(feeds: Feeds, kinds: Mapping[str, str]) -> list[list[str]
     ValueError
         If the groups have more than a million members.
     """
-    before, groups, members = _reversed(feeds), list[list[str]](), 0
+    before, groups, members = _inputs_of(feeds), list[list[str]](), 0
     position = {name: i for i, name in enumerate(kinds)}
     for name, kind in kinds.items():
         found: list[str] = []
         if kind == LOW_LATENCY:
             found = _nearest(name, before, kinds, (UNION, PARALLEL, END_PARALLEL, ISOLATE))
-            found += _reached(name, feeds, kinds, (END_LOW_LATENCY, ISOLATE))
+            found += _operators_after(name, feeds, kinds, (END_LOW_LATENCY, ISOLATE))
         elif kind == END_LOW_LATENCY:
-            found = _reached(name, before, kinds, (LOW_LATENCY, ISOLATE))
+            found = _operators_after(name, before, kinds, (LOW_LATENCY, ISOLATE))
         members += len(found)
         if members > MAX_MEMBERS:
             raise ValueError(f"more than {MAX_MEMBERS:,} operators in regions of low latency")
@@ -48,7 +48,7 @@ def low_latency_groups(feeds: Feeds, kinds: Mapping[str, str]) -> list[list[str]
 
 def isolated_pairs(feeds: Feeds, kinds: Mapping[str, str]) -> list[list[str]]:
     """Return the pairs of operators directly before and behind an isolation, in different PEs."""
-    before = _reversed(feeds)
+    before = _inputs_of(feeds)
     return [
         [a, b]
         for name, kind in kinds.items()
@@ -73,7 +73,7 @@ def with_hashes_inside(
     hashing
         The operators that compute hashes.
     """
-    before, all_kinds = _reversed(feeds), dict(kinds)
+    before, all_kinds = _inputs_of(feeds), dict(kinds)
     found = {name: [*targets] for name, targets in feeds.items()}
     for name in hashing:
         senders = before[name]
@@ -94,7 +94,7 @@ def is_marker(kind: str) -> bool:
     return kind.startswith("$")
 
 
-def _reversed(feeds: Feeds) -> dict[str, list[str]]:
+def _inputs_of(feeds: Feeds) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {name: [] for name in feeds}
     for name, targets in feeds.items():
         for target in targets:
@@ -102,7 +102,7 @@ def _reversed(feeds: Feeds) -> dict[str, list[str]]:
     return found
 
 
-def _reached(
+def _operators_after(
     start: str, feeds: Feeds, kinds: Mapping[str, str], ends: Collection[str]
 ) -> list[str]:
     """Return the operators that a marker reaches without passing markers of the kinds `ends`."""
@@ -112,7 +112,7 @@ def _reached(
 def _nearest(
     start: str, feeds: Feeds, kinds: Mapping[str, str], ends: Collection[str]
 ) -> list[str]:
-    """Return the first operators that a marker reaches; see `_reached`."""
+    """Return the first operators that a marker reaches; see `_operators_after`."""
     return _walk(start, feeds, kinds, ends, nearest=True)
 
 

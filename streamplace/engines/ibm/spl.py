@@ -34,11 +34,11 @@ def write(placement: Placement) -> str:
     started: set[str] = set()
     for operator, device in device_of.items():
         pe = f"pe{number[device]}"
-        rules = [f'partitionColocation("{pe}")', f"host({pe})"]
+        config = [f'partitionColocation("{pe}")', f"host({pe})"]
         if device not in started and len(number) > 1:
-            rules.insert(1, 'partitionExlocation("pes")')
+            config.insert(1, 'partitionExlocation("pes")')
         started.add(device)
-        parts.append(f"// {_text(operator)}\nconfig placement : {', '.join(rules)};\n")
+        parts.append(f"// {_text(operator)}\nconfig placement : {', '.join(config)};\n")
     return "\n".join(parts)
 
 

@@ -35,7 +35,7 @@ from streamplace.formats.logical_builder import (
 )
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.groups import connected
+from streamplace.util.groups import connected_groups
 
 Width = Parallelism | dict[str, Any] | None
 """Number of channels of a parallel region; an object if it is set at submission."""
@@ -133,7 +133,7 @@ def read(text: str, where: str) -> LogicalGraph:
         enclosing = regions(feeds, widths, ends)
         counts = {o.name: channels(enclosing.get(o.name, ()), widths) for o in operators}
         links = _links(ports, enclosing, widths, where)
-        together = connected([*_tagged(operators), *low_latency_groups(feeds, kinds)])
+        together = connected_groups([*_groups_by_tag(operators), *low_latency_groups(feeds, kinds)])
     except ValueError as error:
         raise FormatError(f"{where}: {error}") from None
     tags = {
@@ -211,7 +211,7 @@ def _links(
     for output, operator in ports.senders.items():
         if not operator.is_marker:
             here = enclosing.get(operator.name, ())
-            for target, copies in _reached(output, ports):
+            for target, copies in _ports_fed_by(output, ports):
                 distribution = distribution_between(here, enclosing.get(target, ()), widths, copies)
                 links.append(Link(operator.name, target, distribution, id=output))
                 check_links(len(links), where)
@@ -235,7 +235,7 @@ def _known(port: str, ports: dict[str, _Operator], where: str) -> str:
     return port
 
 
-def _reached(output: str, ports: _Ports) -> Iterator[tuple[str, int]]:
+def _ports_fed_by(output: str, ports: _Ports) -> Iterator[tuple[str, int]]:
     """Yield (operator, channels that receive each tuple) for each input port that a port feeds."""
     waiting, visited = [(output, 1)], {output}
     visited_inputs: set[str] = set()
@@ -257,7 +257,7 @@ def _reached(output: str, ports: _Ports) -> Iterator[tuple[str, int]]:
                 waiting.append((out.name, copies * width if copied else copies))
 
 
-def _tagged(operators: list[_Operator]) -> list[list[str]]:
+def _groups_by_tag(operators: list[_Operator]) -> list[list[str]]:
     """Return the operators of each colocation tag."""
     groups: dict[str, dict[str, None]] = {}
     for operator in operators:

@@ -96,7 +96,7 @@ def read(text: str, where: str) -> LogicalGraph:
         notes=notes,
         per_partition=True,
         open_counts=[*nodes],
-        repartitioned=_repartitioned(nodes.values()),
+        repartitioned=_sinks_before(nodes.values()),
     )
 
 
@@ -131,7 +131,7 @@ def _names_topics(source: _Node) -> bool:
     return bool(source.topics) and all(map(TOPIC.fullmatch, source.topics))
 
 
-def _repartitioned(nodes: Collection[_Node]) -> dict[str, list[str]]:
+def _sinks_before(nodes: Collection[_Node]) -> dict[str, list[str]]:
     """Return first node of a sub-topology -> the sinks before it, if it reads from them only.
 
     Kafka Streams creates repartition topics with as many partitions as the largest number of those
@@ -178,7 +178,7 @@ def _nodes(text: str, where: str) -> tuple[dict[str, _Node], list[str]]:
     """
     found: dict[tuple[str, str], _Node] = {}
     stores: list[str] = []
-    for place, topology, task, is_store, content in _described(text, where):
+    for place, topology, task, is_store, content in _lines_of(text, where):
         if content.startswith((OUT, BACK)):
             last = next(reversed(found.values()), None)
             if last is None and not is_store:
@@ -201,7 +201,7 @@ def _nodes(text: str, where: str) -> tuple[dict[str, _Node], list[str]]:
     return _named_apart(found), stores
 
 
-def _described(text: str, where: str) -> Iterator[tuple[str, str, int, bool, str]]:
+def _lines_of(text: str, where: str) -> Iterator[tuple[str, str, int, bool, str]]:
     """Yield the lines of nodes and arrows: place, topology, task, whether of a store, and text.
 
     All lines of a description are indented more than its first one, except headings; so any other

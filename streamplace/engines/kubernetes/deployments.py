@@ -25,7 +25,7 @@ from streamplace.engines.kubernetes.resources import (
 )
 from streamplace.errors import ProblemError
 from streamplace.formats.format import Format
-from streamplace.formats.instances import operator_cores, shown
+from streamplace.formats.instances import ascii_names, operator_cores
 from streamplace.formats.labels import dns_label, label_value
 from streamplace.formats.losses import accelerators
 from streamplace.formats.yaml import to_yaml
@@ -140,9 +140,9 @@ def assumed_nodes(placement: Placement) -> str:
     if not (few := crowded(placement)):
         return ""
     return (
-        f"the nodes of {shown(few)} have more than their devices; pods stay pending otherwise, "
-        "since they request all cores, or more memory or resources than the device has; place "
-        "with a lower --target-utilisation, or with fewer instances on a device"
+        f"the nodes of {ascii_names(few)} have more than their devices; pods stay pending "
+        "otherwise, since they request all cores, or more memory or resources than the device has; "
+        "place with a lower --target-utilisation, or with fewer instances on a device"
     )
 
 

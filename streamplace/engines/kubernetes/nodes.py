@@ -137,7 +137,7 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     if not nodes:
         raise FormatError(f"{where}: has no node; '{COMMAND}' prints them")
     devices = Devices(where, "node")
-    taken = _taken(pods, devices)
+    taken = _requests_by_node(pods, devices)
     if others:
         devices.note(f"{counted(others, 'object')} that are neither nodes nor pods are not read")
     for node in nodes:
@@ -165,7 +165,7 @@ def _objects(text: str, where: str) -> Iterator[tuple[str, Any, str]]:
             yield str(own or kind.removesuffix("List")), item, f"{place}: items[{i}]"
 
 
-def _taken(pods: list[_Pod], devices: Devices) -> dict[str, Counter[str]]:
+def _requests_by_node(pods: list[_Pod], devices: Devices) -> dict[str, Counter[str]]:
     """Return node -> what the pods on it request; note what is not known."""
     if not pods:
         devices.note(f"no pods are listed, so what runs is not deducted; '{COMMAND}' lists them")

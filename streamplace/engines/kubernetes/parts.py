@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from streamplace.formats.instances import shown
+from streamplace.formats.instances import ascii_names
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Ints
 
@@ -83,4 +83,4 @@ def lost_numbers(placement: Placement) -> str:
 def _parallel(placement: Placement) -> str:
     """Return the names of parallel operators for a message."""
     names = list(dict.fromkeys(part.operator for part in parts_of(placement) if part.operator))
-    return shown(names)
+    return ascii_names(names)

@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.engines.kubernetes.parts import has_replicas, pod_numbers
 from streamplace.errors import ProblemError
-from streamplace.formats.instances import shown
+from streamplace.formats.instances import ascii_names
 from streamplace.formats.labels import label_value
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import used_counts
@@ -72,7 +72,7 @@ def extended_resources(placement: Placement) -> list[dict[str, int]]:
 def assumed_names(placement: Placement) -> str:
     """Return which extended resources stand for other names, as text; empty if none do."""
     changed = {name: to for name, to in extended_names(placement).items() if name != to}
-    return ", ".join(f"{to} stands for {shown([name])}" for name, to in changed.items())
+    return ", ".join(f"{to} stands for {ascii_names([name])}" for name, to in changed.items())
 
 
 def rounded_up(placement: Placement) -> str:
@@ -81,7 +81,7 @@ def rounded_up(placement: Placement) -> str:
     if not names:
         return ""
     each = "pod" if has_replicas(placement) else "PE"
-    text = ", ".join(shown([name]) for name in names)
+    text = ", ".join(ascii_names([name]) for name in names)
     return f"fractions of {text} are rounded up for each {each}, since Kubernetes counts whole ones"
 
 

@@ -211,10 +211,10 @@ def _logical(
     """Return the graph with what was measured, and with the numbers of actors."""
     known = {name: found for name, found in rates.items() if found is not None}
     shares = {name: found / sum(known.values()) for name, found in known.items() if found}
-    work, work_se = _filled(
+    work, work_se = _fill_in(
         graph.instructions, graph.instructions_se, [each.instructions for each in operators]
     )
-    kept, kept_se = _filled(
+    kept, kept_se = _fill_in(
         graph.selectivity, graph.selectivity_se, [each.selectivity for each in streams]
     )
     filled = graph.with_numbers(
@@ -239,7 +239,9 @@ def _shares(watched: Watched, name: str) -> tuple[float, ...]:
     return shares_of([float(np.nansum(each)) for each in grown])
 
 
-def _filled(values: Floats, errors: Floats, estimates: Sequence[Estimate]) -> tuple[Floats, Floats]:
+def _fill_in(
+    values: Floats, errors: Floats, estimates: Sequence[Estimate]
+) -> tuple[Floats, Floats]:
     """Return values and their standard errors, (N,) each, with the estimates that are known."""
     values, errors = values.copy(), errors.copy()
     for i, each in enumerate(estimates):

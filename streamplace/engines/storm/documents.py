@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from streamplace.engines.storm.settings import Amount, Settings, is_internal, requested
+from streamplace.engines.storm.settings import Amount, Settings, is_internal, requests_of_executor
 from streamplace.errors import FormatError
 from streamplace.files.reading import check
 from streamplace.files.schema import ForeignForm, Name, Title
@@ -237,7 +237,9 @@ def _add_topology(found: Topology, value: Any, where: str) -> None:
             count = found.executors[part.id] = max(1, part.executors)
             if most := _most_executors(part.tasks, count, form.configuration or Settings()):
                 found.most[part.id] = most
-            found.requests[part.id] = requested(part.on_heap, part.off_heap, part.generic or "")
+            found.requests[part.id] = requests_of_executor(
+                part.on_heap, part.off_heap, part.generic or ""
+            )
     found.bolts.update(bolt.id for bolt in form.bolts)
     found.notes = form.configuration.notes if form.configuration else []
 

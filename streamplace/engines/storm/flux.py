@@ -56,7 +56,7 @@ def marked(text: str) -> tuple[str, dict[str, str]]:
     return _PLACEHOLDER.sub(word_of, text), words
 
 
-def restored(text: str, words: Mapping[str, str]) -> str:
+def restore_placeholders(text: str, words: Mapping[str, str]) -> str:
     """Return a text with the placeholders in place of their words."""
     return _WORD.sub(lambda match: words.get(match[0], match[0]), text)
 
@@ -214,7 +214,7 @@ def read(text: str, where: str) -> LogicalGraph:
     notes = [*_notes(form)]
     if placeholders:
         notes.append(f"{meaning(placeholders)}, which the graph does not need")
-    return _logical_graph(form, restored(form.name, words), notes, where)
+    return _logical_graph(form, restore_placeholders(form.name, words), notes, where)
 
 
 def _logical_graph(form: _Topology, name: str, notes: Sequence[str], where: str) -> LogicalGraph:

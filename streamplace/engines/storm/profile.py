@@ -164,7 +164,7 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
     GraphError
         If the topology is not a stream graph.
     """
-    processed = _processed(topology)
+    processed = _tuples_of_components(topology)
     links = [
         Link(
             source,
@@ -178,7 +178,7 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
         )
         for (source, stream, target), grouping in topology.groupings.items()
     ]
-    rate, shares = _offered(topology, processed)
+    rate, shares = _rate_and_shares(topology, processed)
     logical = build_logical_graph(
         [*topology.executors],
         links,
@@ -204,7 +204,7 @@ def logical_graph_from(topology: Topology) -> LogicalGraph:
     return with_requests(limited, topology.requests, notes)
 
 
-def _processed(topology: Topology) -> dict[str, float]:
+def _tuples_of_components(topology: Topology) -> dict[str, float]:
     """Return the tuples that each component processed in the window."""
     processed: dict[str, float] = {}
     fed = {target for _, _, target in topology.groupings}
@@ -216,7 +216,7 @@ def _processed(topology: Topology) -> dict[str, float]:
     return processed
 
 
-def _offered(
+def _rate_and_shares(
     topology: Topology, processed: Mapping[str, float]
 ) -> tuple[float | None, dict[str, float] | None]:
     """Return the source rate and shares, if the counts of all sources are known.

@@ -17,7 +17,7 @@ from streamplace.engines.storm.settings import (
 )
 from streamplace.errors import ProblemError
 from streamplace.formats.format import Format
-from streamplace.formats.instances import require_source_rate, shown
+from streamplace.formats.instances import ascii_names, require_source_rate
 from streamplace.formats.losses import accelerators, resources
 from streamplace.formats.yaml import to_scalar, to_yaml
 from streamplace.problem.cluster import Device
@@ -197,9 +197,9 @@ def assumed_room(placement: Placement) -> str:
     if not full:
         return ""
     return (
-        f"the executors on {shown(full)} and an acker, which takes {DEFAULT_CPU}% of a core, need "
-        "more CPU than there is, and Storm starts a topology only if all of it fits; place it with "
-        "a lower --target-utilisation"
+        f"the executors on {ascii_names(full)} and an acker, which takes {DEFAULT_CPU}% of a core, "
+        "need more CPU than there is, and Storm starts a topology only if all of it fits; place "
+        "it with a lower --target-utilisation"
     )
 
 
@@ -276,8 +276,8 @@ def _executors(placement: Placement) -> str:
     if not split:
         return ""
     return (
-        f"Storm chooses which executors of {shown(split)} run on which host, and how many, up to "
-        "the most that the placement has on one device"
+        f"Storm chooses which executors of {ascii_names(split)} run on which host, and how many, "
+        "up to the most that the placement has on one device"
     )
 
 

@@ -91,7 +91,9 @@ def is_internal(name: str) -> bool:
     return name.startswith("__")
 
 
-def requested(on_heap: float | None, off_heap: float | None, generic: str) -> dict[str, float]:
+def requests_of_executor(
+    on_heap: float | None, off_heap: float | None, generic: str
+) -> dict[str, float]:
     """Return what one executor requests according to Storm's UI; see `Settings.requests`.
 
     The UI shows Storm's defaults where a component states nothing. They are no facts of the job.

@@ -8,7 +8,7 @@ from click.shell_completion import CompletionItem
 
 from streamplace.cli.command import Command
 from streamplace.cli.param_types import Choice
-from streamplace.formats.registry import FORMATS, formats, named
+from streamplace.formats.registry import FORMATS, format_named, formats
 from streamplace.util.plugins import is_custom
 
 LIST = "FORMATS"
@@ -36,7 +36,7 @@ class FormatName(click.ParamType[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name, or fail with a suggestion."""
         alone = value in FORMATS or is_custom(value)
-        if value in self.own or (alone and getattr(named(value), self.use)):
+        if value in self.own or (alone and getattr(format_named(value), self.use)):
             return str(value)
         return self._choice().convert(value, param, ctx)
 

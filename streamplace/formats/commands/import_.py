@@ -20,7 +20,7 @@ from streamplace.files.foreign import OURS, import_command, what_is
 from streamplace.files.reading import STDIO, name_of
 from streamplace.formats.commands.format_names import FormatName, ListsReaders
 from streamplace.formats.documents import kind_of_file, read_cluster_document
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.formats.speeds import Speed, with_speeds
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.makespan import Makespan
@@ -200,7 +200,7 @@ def import_(chosen: ImportOptions) -> None:
     """
     chosen.form.check()
     _check_options(chosen)
-    kind = named(chosen.kind)
+    kind = format_named(chosen.kind)
     is_code = kind.read_code is not None
     read_files = (None if is_code else chosen.file, chosen.costs_file)
     check_targets(chosen.outputs, read_files)
@@ -258,7 +258,7 @@ def _import_cluster(chosen: ImportOptions) -> None:
 
 def _check_options(chosen: ImportOptions) -> None:
     """Refuse options that exclude each other, or that the format has no use for."""
-    kind = named(chosen.kind)
+    kind = format_named(chosen.kind)
     options.refuse_both_on_stdout(chosen.output, chosen.as_json)
     to_stdout = [name for name, file in chosen.outputs.items() if file == "-"]
     to_stdout += ["--json"] if chosen.as_json else []
@@ -294,7 +294,11 @@ def _run_writer(job: ReadJob, chosen: ImportOptions, notes: list[str]) -> Callab
         If a number that makespans need is unknown.
     """
     file, cluster, assignment = chosen.placement_file, job.cluster, job.assignment
-    if cluster is None and chosen.cluster_out is not None and named(chosen.kind).has_placement:
+    if (
+        cluster is None
+        and chosen.cluster_out is not None
+        and format_named(chosen.kind).has_placement
+    ):
         raise FormatError("names no machine, so there is no cluster; leave out --cluster-out")
     if file is None:
         if assignment is not None:

@@ -7,12 +7,12 @@
 Needs Gymnasium, which the extra `env` installs.
 """
 
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 
 try:
     import gymnasium
 except ImportError:
-    raise ImportError(missing("streamplace.learning.env", "Gymnasium", "env")) from None
+    raise ImportError(missing_message("streamplace.learning.env", "Gymnasium", "env")) from None
 
 from streamplace.learning.env.environment import PlacementEnv
 

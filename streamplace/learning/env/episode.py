@@ -90,19 +90,19 @@ class Episode:
 
     def _allowed(self, v: int) -> Bools:
         """Return a mask of the devices on which an operator violates no constraint so far, (D,)."""
-        rules = self.problem.feasibility
-        unit = int(rules.unit_of[v])
+        feasibility = self.problem.feasibility
+        unit = int(feasibility.unit_of[v])
         if self._device_of_unit[unit] >= 0:
             settled: Bools = np.arange(len(self._used)) == self._device_of_unit[unit]
             return settled
-        fits = (self._used + rules.needs[unit] <= rules.room).all(axis=1)
-        allowed: Bools = rules.allowed[unit] & fits
-        for group in rules.excluding:
+        fits = (self._used + feasibility.needs[unit] <= feasibility.room).all(axis=1)
+        allowed: Bools = feasibility.allowed[unit] & fits
+        for group in feasibility.excluding:
             if unit in group:
                 taken = self._device_of_unit[[other for other in group if other != unit]]
                 allowed[taken[taken >= 0]] = False
         group_of = self.problem.cluster.group_of
-        for group in rules.separating:
+        for group in feasibility.separating:
             if unit in group:
                 taken = self._device_of_unit[[other for other in group if other != unit]]
                 allowed &= ~np.isin(group_of, group_of[taken[taken >= 0]])

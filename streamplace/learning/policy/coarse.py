@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.errors import InfeasibleError
 from streamplace.placers.search.annealing import Annealer, levels_of, refined_below
-from streamplace.placers.search.annealing import refined as short_chain
+from streamplace.placers.search.annealing import refine as short_chain
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -101,14 +101,14 @@ def _in_order(problem: Problem, grouping: Grouping) -> Ints:
     return number[grouping.group_of]
 
 
-def _streams(arrays: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
+def _streams(flow: Flow, group: Ints) -> tuple[Ints, Floats, Floats]:
     """Return the ends of streams between groups, (Q, 2), their tuples/s and their bit/s, (Q,)."""
-    ends = np.sort(np.stack([group[arrays.source], group[arrays.target]], axis=1), axis=1)
-    kept = (ends[:, 0] != ends[:, 1]) & (arrays.stream_tuples > 0.0)
+    ends = np.sort(np.stack([group[flow.source], group[flow.target]], axis=1), axis=1)
+    kept = (ends[:, 0] != ends[:, 1]) & (flow.stream_tuples > 0.0)
     pairs, which = np.unique(ends[kept], axis=0, return_inverse=True)
     sums = np.zeros((2, len(pairs)))
-    np.add.at(sums[0], which.ravel(), arrays.stream_tuples[kept])
-    np.add.at(sums[1], which.ravel(), arrays.stream_bits[kept])
+    np.add.at(sums[0], which.ravel(), flow.stream_tuples[kept])
+    np.add.at(sums[1], which.ravel(), flow.stream_bits[kept])
     return pairs.astype(np.int32), sums[0], sums[1]
 
 
@@ -144,18 +144,20 @@ def _resources(problem: Problem, group: Ints) -> dict[int, dict[str, float]]:
 
 def _constraints(problem: Problem, group: Ints, names: Sequence[str]) -> Constraints:
     """Return the problem's constraints, between groups."""
-    rules, devices = problem.feasibility, problem.cluster.devices
-    of_unit = group[rules.first_of]
+    feasibility, devices = problem.feasibility, problem.cluster.devices
+    of_unit = group[feasibility.first_of]
 
     def apart(sets: Sequence[Sequence[int]]) -> list[list[str]]:
         return [[names[of_unit[unit]] for unit in units] for units in sets]
 
     allowed = {
-        names[of_unit[unit]]: [devices[d].name for d in np.flatnonzero(rules.allowed[unit])]
-        for unit in np.flatnonzero(~rules.allowed.all(axis=1))
+        names[of_unit[unit]]: [devices[d].name for d in np.flatnonzero(feasibility.allowed[unit])]
+        for unit in np.flatnonzero(~feasibility.allowed.all(axis=1))
     }
     return Constraints(
-        exlocate=apart(rules.excluding), apart_groups=apart(rules.separating), allowed=allowed
+        exlocate=apart(feasibility.excluding),
+        apart_groups=apart(feasibility.separating),
+        allowed=allowed,
     )
 
 
@@ -205,8 +207,8 @@ def refined(
     changes
         Changes tried per group or unit on every level.
     """
-    annealer, rules = Annealer(problem, rng, headroom=True), problem.feasibility
-    on = placement.devices[rules.first_of]
+    annealer, feasibility = Annealer(problem, rng, headroom=True), problem.feasibility
+    on = placement.devices[feasibility.first_of]
     for _ in range(CYCLES):
         levels = levels_of(annealer.instance, SHARE, on, PER_DEVICE)
         chain = short_chain(annealer, levels.instances[-1], levels.up(on), changes)
@@ -214,7 +216,7 @@ def refined(
         on = chain.on
         if chain.enough:
             break
-    candidate = Placement(problem, on[rules.unit_of])
+    candidate = Placement(problem, on[feasibility.unit_of])
     before, after = qualities(problem, [placement, candidate])
     return candidate if after >= before else placement
 

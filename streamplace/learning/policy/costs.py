@@ -80,11 +80,11 @@ def _of_flow(problem: Problem) -> DeviceCosts:
     )
 
 
-def _pairwise(values: Floats, arrays: Flow) -> Floats:
+def _pairwise(values: Floats, flow: Flow) -> Floats:
     """Return values of links as (D, D): of the slower end if each device has links of its own."""
-    devices = arrays.devices
-    own = values[: arrays.own_links]
-    if arrays.nic:
+    devices = flow.devices
+    own = values[: flow.own_links]
+    if flow.nic:
         return np.maximum.outer(own[:devices], own[devices:])
     return _square(own, devices)
 

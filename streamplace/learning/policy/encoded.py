@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.problem.problem import Problem
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.sim.closed_form.bottleneck import lowest_utilisation
@@ -135,7 +135,7 @@ class EncodedGraph:
         order_index
             The row of `orders` in which the operators are visited; see `problem.symmetry`.
         """
-        return relabelled(placement, self.kind, self.orders[order_index])
+        return relabel(placement, self.kind, self.orders[order_index])
 
 
 G = TypeVar("G", bound=EncodedGraph)
@@ -217,16 +217,16 @@ def lookahead_problem(problem: Problem) -> LookaheadProblem:
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
     arrays = flow(problem)
-    rules = problem.feasibility
-    allowed, row_of = rules.masks
+    feasibility = problem.feasibility
+    allowed, row_of = feasibility.masks
     overload_matters = throughput_evaluator(problem).overload_matters
     return LookaheadProblem(
         flow=arrays,
         unit=1.0 if overload_matters else lowest_utilisation(arrays),
         kind=interchangeable(problem),
-        leader=rules.first_of[rules.unit_of],
+        leader=feasibility.first_of[feasibility.unit_of],
         row_of=row_of,
         allowed=np.ascontiguousarray(allowed),
-        needs=rules.operator_needs,
-        room=rules.room,
+        needs=feasibility.operator_needs,
+        room=feasibility.room,
     )

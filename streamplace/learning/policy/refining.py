@@ -15,7 +15,7 @@ from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 
-def refined(
+def refine_problems(
     policy: Refiner[Any, Any],
     batch: Batch,
     starts: Sequence[Placement],
@@ -64,5 +64,5 @@ def refined_from(
     """Return the best placement, (V,), of a problem; the first episode is the most likely one."""
     generator = torch.Generator().manual_seed(seed)
     samplers = [Sampler(generator, first_is_likeliest=number == 0) for number in range(episodes)]
-    best: Ints = refined(policy, batch, [start], samplers, samples)[0]
+    best: Ints = refine_problems(policy, batch, [start], samplers, samples)[0]
     return best

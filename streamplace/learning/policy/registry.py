@@ -160,7 +160,7 @@ def make_policy(section: PolicySection) -> "AnyPolicy":
         If the kind comes from a package whose policy cannot be imported, whose class fails on these
         sizes, or whose class does not create a policy.
     """
-    return _made(section.kind, policy_kind(section.kind).policy, section.sizes)
+    return _make(section.kind, policy_kind(section.kind).policy, section.sizes)
 
 
 def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None":
@@ -172,10 +172,10 @@ def make_stack(kind: str, policies: Sequence["AnyPolicy"]) -> "AnyPolicy | None"
         If the class of the stack cannot be imported, fails, or does not create a policy.
     """
     path = policy_kind(kind).stack
-    return _made(kind, path, policies) if path else None
+    return _make(kind, path, policies) if path else None
 
 
-def _made(kind: str, path: str, argument: object) -> "AnyPolicy":
+def _make(kind: str, path: str, argument: object) -> "AnyPolicy":
     """Call a class with its argument, and report an error of a user-defined class in one line."""
     if kind in KINDS:
         policy: AnyPolicy = load_ours(path)(argument)

@@ -52,7 +52,7 @@ class CriticalPath:
         self._costs = [Costs.of(problem) for problem in problems]
         self._levels = [levels_to_exit(costs) for costs in self._costs]
         self._placed = [costs.nothing_placed(samples) for costs in self._costs]
-        self._allowed = [_allowed(problem) for problem in problems]
+        self._allowed = [_devices_of_operators(problem) for problem in problems]
         self._devices = max(costs.seconds.shape[1] for costs in self._costs)
 
     def select(self, candidates: Bools) -> Bools:
@@ -91,7 +91,7 @@ def levels_to_exit(costs: Costs) -> Floats:
     return b_levels(costs.source, costs.target, costs.mean, costs.mean_messages)
 
 
-def _allowed(problem: Problem) -> Bools:
+def _devices_of_operators(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
     allowed, row_of = parts_of_pass(problem).masks
     return np.asarray(allowed[row_of], dtype=np.bool_)
@@ -204,8 +204,8 @@ class LeastUtilisation:
         rows = np.repeat(np.arange(len(problems), dtype=np.int32), samples)
         self._problems = collate(arrays)
         self._placed = empty_state(self._problems, rows)
-        self._kind = _padded([one.kind for one in arrays])[rows]
-        self._work = _padded([one.flow.work for one in arrays])[rows]
+        self._kind = _pad([one.kind for one in arrays])[rows]
+        self._work = _pad([one.flow.work for one in arrays])[rows]
 
     def select(self, candidates: Bools) -> Bools:
         """Return the operators with the most work; see `Selecting`."""
@@ -254,7 +254,7 @@ def _lowest(values: np.ndarray, among: Bools) -> Bools:
     return is_lowest & among
 
 
-def _padded(columns: Sequence[np.ndarray]) -> np.ndarray:
+def _pad(columns: Sequence[np.ndarray]) -> np.ndarray:
     """Return a column of each problem as rows, (P, N), with -1 beyond its length."""
     padded = np.full((len(columns), max(map(len, columns))), -1, dtype=columns[0].dtype)
     for row, column in zip(padded, columns, strict=True):

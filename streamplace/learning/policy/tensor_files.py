@@ -80,7 +80,7 @@ class StoredTensor(NamedTuple):
 
 
 def stored_tensors(data: bytes, where: str) -> tuple[dict[str, StoredTensor], dict[str, str]]:
-    """Return the tensors and metadata of a file that `hashed_tensors.packed` has written.
+    """Return the tensors and metadata of a file that `weights.pack_tensors` has written.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def hash_of(tensors: Mapping[str, StoredTensor], metadata: Mapping[str, str]) ->
     return hasher.hexdigest()
 
 
-def parsed(text: str) -> Any:
+def entry_value(text: str) -> Any:
     """Return the value of a metadata entry that contains JSON.
 
     Raises
@@ -202,9 +202,9 @@ def read_weights(path: str | Path) -> WeightsFile:
         hint = "; it is a checkpoint, use policy.safetensors of the same run" * is_checkpoint
         raise CheckpointError(Fault(f"not a policy file of version {VERSION}{hint}", str(path)))
     try:
-        sizes = parsed(metadata["sizes"])
+        sizes = entry_value(metadata["sizes"])
         section = policy_section({"kind": metadata["kind"], "sizes": sizes})
-        card = parsed(metadata["card"])
+        card = entry_value(metadata["card"])
         if not isinstance(card, dict):
             raise TypeError("card: must be an object")
     except KeyError as error:
@@ -230,11 +230,13 @@ def summary(path: str | Path) -> dict[str, Any]:
             "weights": weights,
         }
         if "card" in metadata:
-            sizes = parsed(metadata["sizes"])
-            facts |= {"network": metadata["kind"], "sizes": sizes} | parsed(metadata["card"])
+            sizes = entry_value(metadata["sizes"])
+            facts |= {"network": metadata["kind"], "sizes": sizes} | entry_value(metadata["card"])
         else:
-            run = parsed(metadata["run"])
-            facts |= parsed(metadata["position"]) | {"problems": run["problems"]} | run["config"]
+            run = entry_value(metadata["run"])
+            facts |= (
+                entry_value(metadata["position"]) | {"problems": run["problems"]} | run["config"]
+            )
     except KeyError as error:
         raise CheckpointError(Fault(f"missing field {error}", str(path))) from None
     except (TypeError, ValueError) as error:

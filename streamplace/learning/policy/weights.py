@@ -54,7 +54,7 @@ def pack_policy(
         if not torch.isfinite(x).all():
             bits = " in 16 bits" if half else ""
             raise TrainingError(f"parameter {name} is not finite{bits}; nothing is written")
-    return packed(weights, metadata)
+    return pack_tensors(weights, metadata)
 
 
 def read_policy(path: str | Path) -> tuple[AnyPolicy, dict[str, Any]]:
@@ -133,17 +133,17 @@ def parameter_hash(policy: nn.Module) -> str:
     return hash_of_tensors({name: x.detach().cpu() for name, x in policy.state_dict().items()}, {})
 
 
-def packed(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
+def pack_tensors(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> bytes:
     """Return tensors and metadata as a safetensors file that carries their hash.
 
     The same tensors and metadata give the same bytes.
     """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     with_hash = {**metadata, "sha256": hash_of_tensors(plain, metadata)}
-    return _sorted(safetensors.torch.save(plain, with_hash))
+    return _sort_metadata(safetensors.torch.save(plain, with_hash))
 
 
-def _sorted(data: bytes) -> bytes:
+def _sort_metadata(data: bytes) -> bytes:
     """Sort the metadata of a safetensors file; the library writes it in random order."""
     end = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:end])
@@ -153,8 +153,8 @@ def _sorted(data: bytes) -> bytes:
     return len(text).to_bytes(8, "little") + text + data[end:]
 
 
-def unpacked(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """Return the tensors and metadata of a file written by `packed`.
+def unpack_tensors(data: bytes, where: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """Return the tensors and metadata of a file written by `pack_tensors`.
 
     Raises
     ------

@@ -19,7 +19,7 @@ from streamplace.files.datasets import files_of
 from streamplace.files.reading import read_bytes
 from streamplace.files.writing import atomic, make_folder
 from streamplace.learning.policy.tensor_files import read
-from streamplace.learning.policy.weights import packed, unpacked
+from streamplace.learning.policy.weights import pack_tensors, unpack_tensors
 from streamplace.learning.pyg.data import to_pyg
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import is_ours
@@ -136,13 +136,13 @@ def write(path: Path, graphs: Sequence[Data]) -> None:
     if graphs[0].y is not None:
         tensors["y"] = torch.cat([one.y for one in graphs])
     with atomic(path) as file:
-        file.write(packed(tensors, {}))  # no metadata, whose order would vary
+        file.write(pack_tensors(tensors, {}))  # no metadata, whose order would vary
 
 
 def read_all(path: Path) -> list[Data] | None:
     """Return the graphs of a file; None if the file is missing or was not written by `write`."""
     try:
-        tensors, _ = unpacked(read(path), str(path))
+        tensors, _ = unpack_tensors(read(path), str(path))
         return _graphs(tensors)
     except CheckpointError:
         return None

@@ -72,7 +72,7 @@ def rewards_of(placed: State, held_out: Sequence[Problem], stage: Stage) -> dict
     return found
 
 
-def restored(state: Mapping[str, Tensor], held_out: Sequence[Problem]) -> State:
+def restore_baselines(state: Mapping[str, Tensor], held_out: Sequence[Problem]) -> State:
     """Return the baselines of a checkpoint; none if it was written before the first validation.
 
     Raises

@@ -418,13 +418,13 @@ def read_config(name: str) -> TrainConfig:
         )
     where = name_of(path)
     if path.suffix == ".json":
-        return _checked(read_json(path), where)
+        return _check_config(read_json(path), where)
     try:
         value = parse_toml(read_text(path))
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from None
     _check_tables(value, where)
-    return _checked(value, where)
+    return _check_config(value, where)
 
 
 def _check_tables(value: dict[str, Any], where: str) -> None:
@@ -454,7 +454,7 @@ def _check_algorithms(stages: Any, where: str) -> None:
                     raise FormatError(f"{where}: stage[{number}]: unknown field {name!r}{hint}")
 
 
-def _checked(value: Any, where: str) -> TrainConfig:
+def _check_config(value: Any, where: str) -> TrainConfig:
     """Return a checked config; those of earlier versions are converted."""
     if not isinstance(value, dict):
         return check(TrainConfig, value, where)

@@ -16,15 +16,15 @@ from streamplace.errors import StreamplaceError
 from streamplace.learning.policy.base import AnyPolicy, Constructive, Refiner
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.encoded import Batch, Encoded
-from streamplace.learning.policy.refining import refined
+from streamplace.learning.policy.refining import refine_problems
 from streamplace.learning.policy.registry import faults_of
 from streamplace.learning.training.algorithms.base import Algorithm, Record, State, Step
-from streamplace.learning.training.baselines import baselines, restored, rewards_of
+from streamplace.learning.training.baselines import baselines, restore_baselines, rewards_of
 from streamplace.learning.training.learner import Learner, Optimiser
 from streamplace.learning.training.problems import (
     FALLBACK,
     largest_first,
-    repaired,
+    repair_rows,
     start_of,
     steps_of,
 )
@@ -244,7 +244,7 @@ class Loop:
         stage = self.stages[self._stage]
         self.algorithm = make_algorithm(stage, self.learner, optimiser, self._stage)
         self.algorithm.restore(state)
-        self._baselines = restored(state, [one.problem for one in self._held_out]) or None
+        self._baselines = restore_baselines(state, [one.problem for one in self._held_out]) or None
 
 
 def _gpus(policy: AnyPolicy) -> list[torch.device]:
@@ -308,7 +308,7 @@ def validation(
         batch = policy.batch([held_out[k] for k in numbers])
         placements = _placements(policy, batch, [starts[k] for k in numbers if starts])
         for number, one, row in zip(numbers, batch.encoded, placements, strict=True):
-            _, rows = repaired(one.problem, np.zeros(1, np.int64), row[:, : one.size])
+            _, rows = repair_rows(one.problem, np.zeros(1, np.int64), row[:, : one.size])
             if len(rows):
                 reached[int(number)] = rewards(int(number), rows)[0]
     if not reached:
@@ -362,7 +362,7 @@ def _placements(policy: AnyPolicy, batch: Batch, starts: Sequence[Placement]) ->
     """Return one greedy placement per problem, (P, 1, V)."""
     if isinstance(policy, Constructive):
         return policy.sample(batch, 1, Sampler())
-    return refined(Refiner.of(policy), batch, starts, [Sampler()])[:, None]
+    return refine_problems(Refiner.of(policy), batch, starts, [Sampler()])[:, None]
 
 
 def _batches(problems: Sequence[Encoded], batch_size: int) -> Iterator[np.ndarray]:

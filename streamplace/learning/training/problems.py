@@ -40,7 +40,7 @@ FALLBACK = "round-robin"
 """The placer of starts where a stage names none: it repairs what violates a constraint."""
 
 
-def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
+def repair_rows(problem: Problem, rows: Rows, devices: Ints) -> tuple[Rows, Ints]:
     """Repair some rows of placements, (S, V), in the same way as placers do.
 
     Returns
@@ -49,14 +49,14 @@ def repaired(problem: Problem, rows: Rows, placed: Ints) -> tuple[Rows, Ints]:
         (R,) the rows that could be repaired, and (R, V) their repaired placements.
     """
     if problem.feasibility.is_free:
-        return rows, placed[rows]
+        return rows, devices[rows]
     repairable, kept = [], []
     for s in rows:
         with suppress(PlacementError):
-            kept.append(feasible(problem, placed[s]).devices)
+            kept.append(feasible(problem, devices[s]).devices)
             repairable.append(s)
     return np.array(repairable, dtype=np.int64), np.array(kept, np.int32).reshape(
-        -1, placed.shape[1]
+        -1, devices.shape[1]
     )
 
 

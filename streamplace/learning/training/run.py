@@ -24,7 +24,7 @@ from streamplace.learning.policy.weights import (
     pack_policy,
     parameter_hash,
     take_parameters,
-    unpacked,
+    unpack_tensors,
 )
 from streamplace.learning.training.algorithms.base import Record
 from streamplace.learning.training.config import TrainConfig
@@ -180,7 +180,7 @@ class Run:
         weights = pack_policy(self.policy, self.config.policy, card, half=self.config.run.half)
         save_checkpoint(self.folder / CHECKPOINT, self.policy, state, position, self._identity)
         path = self.folder / POLICY
-        with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
+        with atomic(path, verify=lambda written: unpack_tensors(written, str(path))) as file:
             file.write(weights)
 
     def finish(self, interrupted: bool) -> Trained:

@@ -19,8 +19,8 @@ from torch import Tensor, nn
 from streamplace.errors import CheckpointError, FormatError, TrainingError
 from streamplace.files.training_logs import LOG
 from streamplace.files.writing import atomic, write_text
-from streamplace.learning.policy.tensor_files import parsed, read
-from streamplace.learning.policy.weights import packed, unpacked
+from streamplace.learning.policy.tensor_files import entry_value, read
+from streamplace.learning.policy.weights import pack_tensors, unpack_tensors
 from streamplace.learning.training.config import TrainConfig, with_own_algorithms, with_stages
 from streamplace.learning.training.elite_buffer import PREFIX as MEMORY
 from streamplace.learning.training.loop import Loop, Position
@@ -188,8 +188,8 @@ def save_checkpoint(
         "position": json.dumps(vars(position)),
         "run": json.dumps(run),
     }
-    data = packed(tensors, metadata)
-    with atomic(path, verify=lambda written: unpacked(written, str(path))) as file:
+    data = pack_tensors(tensors, metadata)
+    with atomic(path, verify=lambda written: unpack_tensors(written, str(path))) as file:
         file.write(data)
 
 
@@ -201,12 +201,12 @@ def load_checkpoint(path: Path, loop: Loop, run: Mapping[str, Any]) -> None:
     CheckpointError
         If the file is not a checkpoint, is damaged, or belongs to another run.
     """
-    tensors, metadata = unpacked(read(path), str(path))
+    tensors, metadata = unpack_tensors(read(path), str(path))
     if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
         raise CheckpointError(f"{path}: is not a checkpoint of version {VERSION}")
     try:
-        before = present_form(dict(parsed(metadata["run"])))
-        position = _position(parsed(metadata["position"]))
+        before = present_form(dict(entry_value(metadata["run"])))
+        position = _position(entry_value(metadata["position"]))
     except (KeyError, ValueError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: invalid run or position: {error}") from None
     if other := _difference(before, run):

@@ -59,7 +59,7 @@ class SeedsResult:
         measure = next(
             name for name in MEASURES if all(any(name in s for s in log) for log in logs.values())
         )
-        values = np.array([_reached(log, measure) for log in logs.values()])
+        values = np.array([_last_value(log, measure) for log in logs.values()])
         low, high = mean_intervals(values[None])[0]
         seeds = tuple(logs)
         best = int(values.argmin() if measure == "loss" else values.argmax())
@@ -83,7 +83,7 @@ class SeedsResult:
         return {**vars(self), "seeds": list(self.seeds), "values": list(self.values)}
 
 
-def _reached(log: Sequence[Mapping[str, float]], measure: str) -> float:
+def _last_value(log: Sequence[Mapping[str, float]], measure: str) -> float:
     """Return the last value of a quantity, or the mean over its last epoch."""
     having = [step for step in log if measure in step]
     if measure == "validation":

@@ -135,7 +135,7 @@ class PassMoves:
         return float(self._scored.makespans(self.staying)[0])
 
 
-def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
+def climb_pass(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
     """Return a placement, (V,), that is reached from a feasible one by moves of single units.
 
     With the order ``any``, the climb takes place under the order that is best for the start.
@@ -144,7 +144,7 @@ def climb_pass(problem: Problem, rng: np.random.Generator, row: Ints, budget: Bu
     cooling = Cooling(budget.evaluations_left(), NO_HEAT, NO_HEAT, MOVES)
     enough_s = scored.compiled.bounds.best * REACHED
     annealer = PassAnnealer(scored, rng)
-    return annealer.chain(row, scored.best(row)[1], cooling, enough_s, budget).devices
+    return annealer.chain(devices, scored.best(devices)[1], cooling, enough_s, budget).devices
 
 
 class Annealed(NamedTuple):

@@ -118,7 +118,7 @@ class PassModel(ABC):
             shares = rules.needs[:, r] / max(rules.room[d, r], 1.0)
             amounts = [self._run.rounded(share) for share in shares.tolist()]
             column = [row[d] for row in self._on]
-            model.add(weighted([*zip(amounts, column, strict=True)]) <= self._run.limit)
+            model.add(sum_of_products([*zip(amounts, column, strict=True)]) <= self._run.limit)
         for d in np.flatnonzero(alike >= 0).tolist():  # earlier units use earlier devices
             for u, row in enumerate(self._on):
                 before = [self._on[other][alike[d]] for other in range(u)]
@@ -183,9 +183,9 @@ class ScheduleModel(PassModel):
             lasts.append((self._rounded(self._times[v, d]), x))
             head.append((self._rounded(self._before[v, d]), x))
             tail.append((self._rounded(self._after[v, d]), x))
-        model.add(end == start + chosen(lasts))
-        model.add(start >= chosen(head))
-        model.add(self._loss >= end + chosen(tail))
+        model.add(end == start + value_of_literals(lasts))
+        model.add(start >= value_of_literals(head))
+        model.add(self._loss >= end + value_of_literals(tail))
 
     def _share(self, d: int) -> None:
         """Let the operators on a device share its cores, which rest after each of them."""
@@ -261,8 +261,8 @@ class CostModel(PassModel):
                 if key not in shared:
                     shared[key] = self._model.new_int_var(0, self._run.limit, "")
                     costs.append((1, shared[key]))
-                self._model.add(shared[key] >= weighted(terms))
-        self._model.add(self._loss >= weighted(costs))
+                self._model.add(shared[key] >= sum_of_products(terms))
+        self._model.add(self._loss >= sum_of_products(costs))
 
     def _crossings(self, v: int, w: int) -> list[list[Any]]:
         """Return whether w is on each device and v on each, (D, D)."""
@@ -363,16 +363,16 @@ class Messages:
     def _from(self, v: int, seconds: Iterable[float]) -> Any:
         """Return the value for the device of a producer."""
         values = zip(map(self._rounded, seconds), self._on[v], strict=True)
-        return chosen(list(values))
+        return value_of_literals(list(values))
 
 
-def weighted(terms: Sequence[tuple[int, Any]]) -> Any:
+def sum_of_products(terms: Sequence[tuple[int, Any]]) -> Any:
     """Return the sum of integers times variables."""
     amounts = [amount for amount, _ in terms]
     return cp_model.LinearExpr.weighted_sum([each for _, each in terms], amounts)
 
 
-def chosen(values: Sequence[tuple[int, Any]]) -> Any:
+def value_of_literals(values: Sequence[tuple[int, Any]]) -> Any:
     """Return the value of the literal that holds, of which exactly one does.
 
     The smallest value is a constant, so that it bounds the sum whatever the literals are.

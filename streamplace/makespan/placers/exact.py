@@ -38,7 +38,7 @@ def prove_pass(
     if problem.makespan_objective.noise:
         fault = "placer 'exact' supports makespans without noise only"
         raise ObjectiveError(Fault(fault, remedy="with --noise use auto or search"))
-    clock = Budget(seconds)
+    budget = Budget(seconds)
     units = problem.feasibility.unit_count
     search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)
     found = search(problem, rng, start)
@@ -46,11 +46,11 @@ def prove_pass(
     tasks = scored.tasks
     if proof.closed or tasks.operators * (tasks.operators + tasks.devices) > MAX_CELLS:
         return proof.result()
-    proof.enumerate(Budget(FIRST_SHARE * clock.seconds_left()))
+    proof.enumerate(Budget(FIRST_SHARE * budget.seconds_left()))
     if not proof.closed:
         with suppress(UsageError):  # OR-tools is not installed
-            limit = CP_SAT_SHARE * clock.seconds_left()
+            limit = CP_SAT_SHARE * budget.seconds_left()
             proof.solve(limit, workers, int(rng.integers(2**31)))
     if not proof.proven:
-        proof.enumerate(clock)
+        proof.enumerate(budget)
     return proof.result()

@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import Fault, UsageError
 from streamplace.makespan.compiled_pass import CompiledPass, mean_rank
-from streamplace.makespan.placers.passes import pass_evaluator, repaired, shortest
+from streamplace.makespan.placers.passes import feasible_draft, pass_evaluator, shortest
 from streamplace.placers.base import MAKESPAN, BasePlacer, Found, ReportingPlacer
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -35,7 +35,7 @@ ETF_SLOW_FROM = 20_000  # operators: 4,000 ready ones take 0.7 s on 5 devices, 2
 MAX_CELLS = 1 << 22  # samples x operators that are kept at a time, of 20 bytes each: 80 MB
 
 
-def planned(problem: Problem, schedule: ListSchedule) -> Found:
+def found_by_list(problem: Problem, schedule: ListSchedule) -> Found:
     """Return the placement of a schedule, with the order in which it starts operators."""
     order = problem.graph.order  # of two that start at once, one without length comes first
     by_start = np.lexsort((schedule.end[order], schedule.start[order]))
@@ -53,8 +53,8 @@ class _Scheduler(ReportingPlacer):
         """Return the placement with the order of its own schedule."""
         made = self.scheduled(pass_evaluator(problem, self.name).compiled)
         if made.is_feasible and problem.feasibility.violation(made.devices) is None:
-            return planned(problem, made)
-        return Found(repaired(problem, made.devices))
+            return found_by_list(problem, made)
+        return Found(feasible_draft(problem, made.devices))
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
         """Return the schedule."""
@@ -229,7 +229,7 @@ class TopologicalFill(BasePlacer):
             chosen = possible[np.searchsorted(possible, turn) % len(possible)]
             used[chosen] += needs[unit]
             put_in(rules, placed, v, np.array([chosen], np.int32))
-        return repaired(problem, device[rules.unit_of])
+        return feasible_draft(problem, device[rules.unit_of])
 
 
 class _Sampled(ReportingPlacer):
@@ -265,9 +265,9 @@ class _Sampled(ReportingPlacer):
             if seconds < best_s:
                 best, best_s = drawn.schedule(i), seconds
         if best is not None:
-            return planned(problem, best)
+            return found_by_list(problem, best)
         draft = list_schedule(tasks, rules, mean_rank(tasks, compiled.masks)).devices
-        return Found(repaired(problem, draft))
+        return Found(feasible_draft(problem, draft))
 
     def rank_of(self, compiled: CompiledPass) -> Floats | None:
         """Return the rank of each operator, (V,), or None for random operators."""

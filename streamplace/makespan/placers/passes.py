@@ -32,11 +32,11 @@ def shortest(scored: MakespanEvaluator, rows: Ints) -> int:
     return int(scored.makespans(rows).argmin())
 
 
-def repaired(problem: Problem, draft: Ints) -> Placement:
+def feasible_draft(problem: Problem, draft: Ints) -> Placement:
     """Return a draft, (V,), with the fastest allowed device where it has none, and feasible."""
     devices = draft.copy()
-    rules = problem.feasibility
+    feasibility = problem.feasibility
     fastest = problem.cluster.fastest_first
     for v in np.flatnonzero(draft < 0):
-        devices[v] = next(d for d in fastest if rules.allowed[rules.unit_of[v], d])
+        devices[v] = next(d for d in fastest if feasibility.allowed[feasibility.unit_of[v], d])
     return feasible(problem, devices)

@@ -80,17 +80,17 @@ class Proof(ABC):
         tasks, rules = self._scored.tasks, self._scored.compiled.rules
         if not model.is_small(tasks):
             return
-        clock = Budget(seconds)
+        budget = Budget(seconds)
         _, order = self._scored.best(self._devices)
         hint = self._devices, timetable(tasks, order, self._devices).start
         first = model(tasks, rules, self._alike, self._limit, searching)
-        answer = first.solve(SEARCH_SHARE * clock.seconds_left(), workers, seed, hint)
+        answer = first.solve(SEARCH_SHARE * budget.seconds_left(), workers, seed, hint)
         self._offer_found(answer.devices)
         # Only a bound that helps is worth the time to confirm it.
         if answer.bound > self._bound:
             limit = answer.bound * (1.0 - model.margin(tasks, confirming))
             second = model(tasks, rules, self._alike, limit, confirming)
-            answer = second.solve(clock.seconds_left(), workers, seed, None)
+            answer = second.solve(budget.seconds_left(), workers, seed, None)
             self._offer_found(answer.devices)
             if answer.devices is None:  # otherwise, one of the runs is wrong
                 self._bound = max(self._bound, answer.bound)
@@ -126,11 +126,11 @@ class PassProof(Proof):
         super().__init__(scored, devices)
         self._next = self._enumeration()
 
-    def enumerate(self, clock: Budget) -> None:
+    def enumerate(self, budget: Budget) -> None:
         """Continue the enumeration until it is complete or time is up."""
         rows: Ints = np.empty((ROWS, self._scored.tasks.operators), np.int32)
         done = False
-        while not done and clock.seconds_left() > 0:
+        while not done and budget.seconds_left() > 0:
             count, done = self._next(self._limit, rows, STEPS)
             if count:
                 self._offer(rows[:count])

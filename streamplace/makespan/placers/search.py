@@ -13,7 +13,7 @@ from streamplace.errors import PlacementError
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.makespan.placers.annealing import REACHED, SMALL, Step, annealed_passes
 from streamplace.makespan.placers.lists import Cpop, CriticalPath, Heft, Peft, RandomEft
-from streamplace.makespan.placers.passes import pass_evaluator, repaired, shortest
+from streamplace.makespan.placers.passes import feasible_draft, pass_evaluator, shortest
 from streamplace.makespan.placers.portfolio import Tries, partitions, portfolio, samples
 from streamplace.makespan.placers.prefixes import best_on_prefixes
 from streamplace.makespan.placers.proof import PassProof
@@ -79,7 +79,7 @@ class Enumerative(BasePlacer):
         first = np.append(0, np.cumsum([len(group) for group in groups])).astype(np.int32)
         member = np.concatenate(groups).astype(np.int32)
         draft = enumerative_placement(compiled.tasks, compiled.rules, first, member)
-        return repaired(problem, draft)
+        return feasible_draft(problem, draft)
 
 
 def _groups(graph: StreamGraph, tasks: TaskGraph, unit_of: Ints) -> list[list[int]]:
@@ -184,7 +184,7 @@ def steps_of_pass(
     except PlacementError:
         rows = portfolio(problem, rng, start, second)
     ahead = len(second) * DRAWN * len(problem.cluster.devices)
-    if (proof := _enumerated(scored, rows, budget)) is not None:
+    if (proof := _try_all(scored, rows, budget)) is not None:
         rows = distinct_rows([*rows, proof.result().placement.devices])
         yield Step([*rows], ahead, proof.closed)
         if proof.closed:
@@ -214,7 +214,7 @@ def _with(
     return rows
 
 
-def _enumerated(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof | None:
+def _try_all(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof | None:
     """Try all placements for a share of the budget if there are few; otherwise return None.
 
     Parameters

@@ -33,7 +33,7 @@ class CostProof(Proof):
             Number of placements beyond which they are not few.
         """
         problem = self._scored.problem
-        cut = problem.compiled(cheapest_of_two)
+        cut = problem.once(cheapest_of_two)
         if cut is not None:
             self._bound = max(self._bound, cut.cost_s)
             self._offer_found(cut.devices)
@@ -74,10 +74,10 @@ def prove_cost(
     if problem.makespan_objective.noise:
         fault = "placer 'exact' supports total costs without noise only"
         raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
-    clock = Budget(seconds)
+    budget = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)
     proof.quickly()
     if not proof.closed:
-        proof.solve(clock.seconds_left(), workers, int(rng.integers(2**31)))
+        proof.solve(budget.seconds_left(), workers, int(rng.integers(2**31)))
     return proof.result()

@@ -13,7 +13,7 @@ from streamplace.formats.format import Format, Signs
 from streamplace.formats.sizes import NO_SIZES, Axis, Input, Sizes, open_dimensions
 from streamplace.networks.onnx.runtime import (
     EQUIVALENTS,
-    RULES,
+    FLOPS,
     inputs_of,
     replace_for_inference,
     type_of,
@@ -21,7 +21,7 @@ from streamplace.networks.onnx.runtime import (
 from streamplace.networks.tensor_graph import Layer, Tensor, dataflow_graph
 from streamplace.problem.graph import UNKNOWN
 from streamplace.problem.logical import LogicalGraph
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
@@ -73,14 +73,14 @@ def read(data: bytes, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     graph = model.graph
     try:
         notes = _with_sizes(graph, sizes, where)
-        inferred, failures = _inferred(model)
+        inferred, failures = _infer_shapes(model)
         layers = _layers(graph, inferred)
     except UnicodeDecodeError:
         raise FormatError(f"{where}: a text is not UTF-8") from None
     texts = (each for a in layers for each in (a.name, a.type, *a.inputs, *a.outputs))
     if any(isinstance(text, bytes) for text in (graph.name, *texts)):  # what protobuf returns
         raise FormatError(f"{where}: a text is not UTF-8")
-    logical = dataflow_graph(layers, RULES, where, graph.name)
+    logical = dataflow_graph(layers, FLOPS, where, graph.name)
     return replace(logical, notes=[*logical.notes, *notes, *failures])
 
 
@@ -95,7 +95,7 @@ def _onnx() -> Any:
     try:
         import onnx.inliner  # noqa: PLC0415 - an extra
     except ImportError:
-        raise UsageError(missing("--from onnx", "onnx", "onnx")) from None
+        raise UsageError(missing_message("--from onnx", "onnx", "onnx")) from None
     return onnx
 
 
@@ -120,7 +120,7 @@ def _model(data: bytes, where: str) -> "ModelProto":
 
 def _with_sizes(graph: "GraphProto", sizes: Sizes, where: str) -> list[str]:
     """Set stated sizes in a graph and its bodies, in place; return a note on what is still open."""
-    inputs = [value for value in graph.input if value.name not in _initialized(graph)]
+    inputs = [value for value in graph.input if value.name not in _names_of_constants(graph)]
     stated = [Input(value.name, _axes(value)) for value in inputs]
     values = [*_values(graph)]
     named = {dim.dim_param for value in values for dim in _dims(value) if dim.dim_param}
@@ -162,7 +162,7 @@ def _axes(value: "ValueInfoProto") -> list[Axis] | None:
     ]
 
 
-def _inferred(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
+def _infer_shapes(model: "ModelProto") -> "tuple[GraphProto, list[str]]":
     """Return the graph of a model with inferred shapes, and notes if inference fails."""
     inference = _onnx().shape_inference
     types = {type_of(node) for node in model.graph.node}
@@ -187,14 +187,14 @@ def _compute(graph: "GraphProto") -> None:
     for node in graph.node:
         if type_of(node) in COMPUTED and known.keys() >= {*node.input}:
             with suppress(Exception), np.errstate(all="ignore"):  # inference says what is wrong
-                node.CopyFrom(_computed(node, known))
+                node.CopyFrom(_constant_result(node, known))
         if node.op_type == "Constant":
             values = [each.t for each in node.attribute if each.name == "value"]
             found = zip(node.output, values, strict=False)
             known |= {name: tensor for name, tensor in found if _is_small(tensor)}
 
 
-def _computed(node: "NodeProto", known: "Mapping[str, TensorProto]") -> "NodeProto":
+def _constant_result(node: "NodeProto", known: "Mapping[str, TensorProto]") -> "NodeProto":
     """Return a node of one result, with known inputs, as a constant."""
     from onnx import helper, numpy_helper, reference  # noqa: PLC0415 - an extra
 
@@ -256,7 +256,7 @@ def _constants(graph: "GraphProto") -> Iterator[Layer]:
         yield Layer(name, "Constant", outputs={name: found}, is_constant=True)
 
 
-def _initialized(graph: "GraphProto") -> set[str]:
+def _names_of_constants(graph: "GraphProto") -> set[str]:
     """Return the names of tensors whose values the graph states."""
     names = {tensor.name for tensor in graph.initializer}
     return names | {tensor.values.name for tensor in graph.sparse_initializer}
@@ -264,7 +264,7 @@ def _initialized(graph: "GraphProto") -> set[str]:
 
 def _inputs(graph: "GraphProto") -> Iterator[Layer]:
     """Yield the inputs; initializers may be listed among them, as defaults."""
-    constants = _initialized(graph)
+    constants = _names_of_constants(graph)
     for value in graph.input:
         if value.name not in constants:
             yield Layer(value.name, "Input", outputs={value.name: _tensor_of(value)})
@@ -285,12 +285,12 @@ def _layer(
     is_known_shape = kind in SHAPES and all(
         tensors.get(name, unknown).shape is not None for name in node.input
     )
-    inputs = [name or None for name in inputs_of(node)] + [*dict.fromkeys(_captured(node))]
+    inputs = [name or None for name in inputs_of(node)] + [*dict.fromkeys(_outer_tensors(node))]
     return Layer(
         node.name or next(iter(outputs), ""),
         kind,
         [] if is_known_shape else inputs,
-        {name: tensors.get(name) or _stated(node) for name in outputs},
+        {name: tensors.get(name) or _constant_of(node) for name in outputs},
         is_constant=is_known_shape or node.op_type == "Constant",
         keeps_state=node.op_type in WITH_STATE,
         bodies=[_body(body) for body in bodies],
@@ -321,12 +321,12 @@ def _numbers(node: "NodeProto", graph: "GraphProto") -> dict[str, int]:
     return found
 
 
-def _captured(node: "NodeProto") -> Iterator[str]:
+def _outer_tensors(node: "NodeProto") -> Iterator[str]:
     """Yield the tensors of the surrounding graph that the bodies of a node read."""
     for body in _bodies(node):
-        own = {value.name for value in body.input} | _initialized(body)
+        own = {value.name for value in body.input} | _names_of_constants(body)
         own |= {name for inner in body.node for name in inner.output}
-        read = [name for inner in body.node for name in (*inner.input, *_captured(inner))]
+        read = [name for inner in body.node for name in (*inner.input, *_outer_tensors(inner))]
         read += [value.name for value in body.output]
         yield from (name for name in read if name and name not in own)
 
@@ -338,7 +338,7 @@ def _bodies(node: "NodeProto") -> "Iterator[GraphProto]":
         yield from attribute.graphs
 
 
-def _stated(node: "NodeProto") -> Tensor:
+def _constant_of(node: "NodeProto") -> Tensor:
     """Return the tensor that a node states, if it is a constant, whose type is not inferred."""
     for each in node.attribute if node.op_type == "Constant" else ():
         if each.HasField("t"):

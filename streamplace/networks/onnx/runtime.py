@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamplace.networks import formulas, rules
-from streamplace.networks.rules import Rules, table
+from streamplace.networks import flops, formulas
+from streamplace.networks.flops import FlopsByType, table
 
 if TYPE_CHECKING:
     from onnx import GraphProto, NodeProto
@@ -21,50 +21,50 @@ BLOCKED = PREFIX + "nchwc."
 """What the optimiser makes of convolutions and pooling for the processor where it runs."""
 REORDER_INPUT, REORDER_OUTPUT = BLOCKED + "ReorderInput", BLOCKED + "ReorderOutput"
 NHWC_MAX_POOL = PREFIX + "NhwcMaxPool"
-RULES: Rules = {
-    **table("Conv DeformConv ConvInteger CausalConvWithState", rules.convolution()),
-    "QLinearConv": rules.convolution(weights=3),
-    "ConvTranspose": rules.transposed_convolution(),
-    **table("MatMul Gemm MatMulInteger QLinearMatMul AffineGrid", rules.product),
-    "Einsum": rules.einstein_sum,
-    "Attention": rules.onnx_attention,
-    **table("LSTM GRU RNN", rules.recurrent(1)),
-    **table("MaxPool AveragePool LpPool", rules.pooling),
-    "DFT": rules.fourier,
-    "STFT": rules.short_time_fourier(window=2),
-    "Det": rules.per_matrix(lambda size: formulas.lu(size, size)),
-    **table("Softmax LogSoftmax LayerNormalization InstanceNormalization", rules.softmax),
-    **table("GroupNormalization RMSNormalization MeanVarianceNormalization", rules.softmax),
-    "BatchNormalization": rules.times(2),
-    **table("LpNormalization RotaryEmbedding DynamicQuantizeLinear", rules.times(3)),
-    "LRN": rules.local_normalisation,
-    **table("Resize Upsample", rules.resizing),
-    "GridSample": rules.sampling,
-    "RoiAlign": rules.regions,
-    **table("Max Mean Min Sum", rules.joining),
+FLOPS: FlopsByType = {
+    **table("Conv DeformConv ConvInteger CausalConvWithState", flops.convolution()),
+    "QLinearConv": flops.convolution(weights=3),
+    "ConvTranspose": flops.transposed_convolution(),
+    **table("MatMul Gemm MatMulInteger QLinearMatMul AffineGrid", flops.product),
+    "Einsum": flops.einstein_sum,
+    "Attention": flops.onnx_attention,
+    **table("LSTM GRU RNN", flops.recurrent(1)),
+    **table("MaxPool AveragePool LpPool", flops.pooling),
+    "DFT": flops.fourier,
+    "STFT": flops.short_time_fourier(window=2),
+    "Det": flops.per_matrix(lambda size: formulas.lu(size, size)),
+    **table("Softmax LogSoftmax LayerNormalization InstanceNormalization", flops.softmax),
+    **table("GroupNormalization RMSNormalization MeanVarianceNormalization", flops.softmax),
+    "BatchNormalization": flops.times(2),
+    **table("LpNormalization RotaryEmbedding DynamicQuantizeLinear", flops.times(3)),
+    "LRN": flops.local_normalisation,
+    **table("Resize Upsample", flops.resizing),
+    "GridSample": flops.sampling,
+    "RoiAlign": flops.regions,
+    **table("Max Mean Min Sum", flops.joining),
     **table(
         "ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd "
         "ReduceSum ReduceSumSquare GlobalAveragePool GlobalLpPool GlobalMaxPool ArgMax ArgMin TopK "
         "NonZero Hardmax Col2Im",
-        rules.reading,
+        flops.reading,
     ),
     **table(
         "Input Constant Reshape Squeeze Unsqueeze Flatten Shape Size Identity Dropout BitCast "
         "Optional OptionalGetElement OptionalHasElement SequenceAt SequenceConstruct SequenceEmpty "
         "SequenceErase SequenceInsert SequenceLength",
-        rules.free,
+        flops.free,
     ),
     **table(
         "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr "
         "BitwiseXor Ceil Clip Cos Cosh Div Equal Erf Exp Floor Greater GreaterOrEqual IsInf IsNaN "
         "Less LessOrEqual Log Mod Mul Neg Not Or Pow Reciprocal Round Sign Sin Sinh Sqrt Sub Tan "
         "Where Xor",
-        rules.elementwise,
+        flops.elementwise,
     ),
     **table(
         "Celu Elu Gelu HardSigmoid HardSwish LeakyRelu Mish PRelu Relu Selu Shrink Sigmoid "
         "Softplus Softsign SwiGLU Swish Tanh ThresholdedRelu",
-        rules.elementwise,
+        flops.elementwise,
     ),
     **table(
         "Bernoulli BlackmanWindow Cast CastLike CenterCropPad Compress Concat ConcatFromSequence "
@@ -73,33 +73,33 @@ RULES: Rules = {
         "RandomNormal RandomNormalLike RandomUniform RandomUniformLike Range ReverseSequence "
         "Scatter ScatterElements ScatterND Slice SpaceToDepth Split SplitToSequence TensorScatter "
         "Tile Transpose Trilu",
-        rules.elementwise,
+        flops.elementwise,
     ),
     **{
         f"ai.onnx.ml.{kind}": rule
         for kind, rule in {
-            **table("Scaler Normalizer", rules.times(2)),
-            **table("Binarizer Imputer LabelEncoder OneHotEncoder", rules.elementwise),
-            **table("ArrayFeatureExtractor FeatureVectorizer", rules.elementwise),
+            **table("Scaler Normalizer", flops.times(2)),
+            **table("Binarizer Imputer LabelEncoder OneHotEncoder", flops.elementwise),
+            **table("ArrayFeatureExtractor FeatureVectorizer", flops.elementwise),
         }.items()
     },
     **{
         PREFIX + kind: rule
         for kind, rule in {
-            **table("MatMulNBits MatMulBnb4 MatMulFpQ4 GemmFloat8 QOrderedMatMul", rules.product),
-            "MatMulBlockQuantizedFp8Weight": rules.product,
-            "MatMulBlockQuantizedFp4Weight": rules.product,
-            **table("Attention QAttention", rules.projected_attention),
-            "DynamicQuantizeLSTM": rules.recurrent(1),
-            "CDist": rules.distances,
-            "Inverse": rules.per_matrix(formulas.inverse),
-            **table("Rfft Irfft", rules.signal_fourier),
-            **table("ComplexMul ComplexMulConj", rules.times(3)),
-            "EmbedLayerNormalization": rules.times(rules.SOFTMAX + 2),
+            **table("MatMulNBits MatMulBnb4 MatMulFpQ4 GemmFloat8 QOrderedMatMul", flops.product),
+            "MatMulBlockQuantizedFp8Weight": flops.product,
+            "MatMulBlockQuantizedFp4Weight": flops.product,
+            **table("Attention QAttention", flops.projected_attention),
+            "DynamicQuantizeLSTM": flops.recurrent(1),
+            "CDist": flops.distances,
+            "Inverse": flops.per_matrix(formulas.inverse),
+            **table("Rfft Irfft", flops.signal_fourier),
+            **table("ComplexMul ComplexMulConj", flops.times(3)),
+            "EmbedLayerNormalization": flops.times(flops.SOFTMAX + 2),
         }.items()
     },
 }
-"""Type -> its rule; types of other domains than ONNX's begin with the domain."""
+"""Type -> its function; types of other domains than ONNX's begin with the domain."""
 
 
 FLOAT, INT64 = 1, 7  # of `TensorProto.DataType`
@@ -215,7 +215,7 @@ def inputs_of(node: "NodeProto") -> list[str]:
     equivalent = EQUIVALENTS.get(type_of(node))
     if equivalent is None or not equivalent.type:
         return [*node.input]
-    first = _chosen(node, equivalent)
+    first = _inputs_of_equivalent(node, equivalent)
     return first + [name for name in node.input if name not in first]
 
 
@@ -226,7 +226,7 @@ def replace_for_inference(graph: "GraphProto") -> None:
         equivalent = EQUIVALENTS.get(kind)
         if equivalent is None or not node.output:
             continue
-        inputs = _chosen(node, equivalent)
+        inputs = _inputs_of_equivalent(node, equivalent)
         node.domain, node.op_type = "", equivalent.shaped_as or equivalent.type
         numbers = {each.name: each.i for each in node.attribute}
         if node.op_type == "MatMul" and len(inputs) > 1:
@@ -252,7 +252,7 @@ def replace_for_inference(graph: "GraphProto") -> None:
             _put_channels_first(graph, i, kind)
 
 
-def _chosen(node: "NodeProto", equivalent: Equivalent) -> list[str]:
+def _inputs_of_equivalent(node: "NodeProto", equivalent: Equivalent) -> list[str]:
     """Return the inputs of the equivalent node."""
     count = len(node.input)
     positions = [i for i in equivalent.inputs if i is None or i < count]

@@ -1,6 +1,6 @@
 """Work of operators in floating-point operations.
 
-A rule takes the arguments of a call, with tensors without data, and the first tensor that it
+The functions take the arguments of a call, with tensors without data, and the first tensor that it
 returns. A multiplication and an addition are two operations, as in `torch.utils.flop_counter`.
 
 Those that PyTorch marks by `torch.Tag.pointwise` or `view_copy` also belong to the second kind.
@@ -90,8 +90,8 @@ POOLS = frozenset(
 )  # fmt: skip
 """Operators that process a window of elements for each element of their result."""
 
-Rule = Callable[[Any, torch.Tensor], Any]
-"""A rule; what it returns is a number."""
+Flops = Callable[[Any, torch.Tensor], Any]
+"""The function for an operator; what it returns is a number."""
 _ATTENTION = frozenset(
     (
         "scaled_dot_product_attention", "_scaled_dot_product_flash_attention_for_cpu",
@@ -100,8 +100,8 @@ _ATTENTION = frozenset(
 )  # fmt: skip
 
 
-def _product(matrix: int = 0) -> Rule:
-    """Return the rule of a product, from the position of its first factor, (…, rows, inner)."""
+def _product(matrix: int = 0) -> Flops:
+    """Return the function for a product, from the position of its first factor, (…, rows, n)."""
     return lambda args, out: 2.0 * out.numel() * args[matrix].shape[-1]
 
 
@@ -131,8 +131,8 @@ def _trilinear(args: Any, out: torch.Tensor) -> Any:
     return 2.0 * prod(map(max, *(factor.shape for factor in factors)))
 
 
-def _weighted(weights: int) -> Rule:
-    """Return the rule of a convolution, from the position of its weights, (outputs, …)."""
+def _convolution(weights: int) -> Flops:
+    """Return the function for a convolution, from the position of its weights, (outputs, …)."""
     return lambda args, out: 2.0 * out.numel() * prod(args[weights].shape[1:])
 
 
@@ -140,23 +140,23 @@ def _distances(args: Any, out: torch.Tensor) -> Any:
     return formulas.distances(out.numel(), args[0].shape[-1])
 
 
-def _fourier(*, real: bool, of_result: bool = False) -> Rule:
-    """Return the rule of a Fourier transform: the second argument has its axes."""
+def _fourier(*, real: bool, of_result: bool = False) -> Flops:
+    """Return the function for a Fourier transform: the second argument has its axes."""
 
-    def rule(args: Any, out: torch.Tensor) -> Any:
+    def count(args: Any, out: torch.Tensor) -> Any:
         signal = out if of_result else args[0]
         length = prod(signal.shape[axis] for axis in args[1])
         return formulas.fourier(length, signal.numel() / max(length, 1), real=real)
 
-    return rule
+    return count
 
 
-def _sampled(axes: int) -> Rule:
-    """Return the rule of `grid_sampler`; its third argument is linear, nearest or cubic."""
+def _grid_sample(axes: int) -> Flops:
+    """Return the function for `grid_sampler`; its third argument is linear, nearest or cubic."""
     return lambda args, out: formulas.resampling((2, 1, 4)[args[2]] ** axes, out.numel())
 
 
-def _resampled(taps: int) -> Rule:
+def _resize(taps: int) -> Flops:
     return lambda args, out: formulas.resampling(taps, out.numel())
 
 
@@ -172,19 +172,19 @@ def _sort(args: Any, out: torch.Tensor) -> Any:
     return formulas.sorting(length, out.numel() / max(length, 1))
 
 
-def _searches(boundaries: int) -> Rule:
-    """Return the rule of binary searches, from the position of what is searched."""
+def _searches(boundaries: int) -> Flops:
+    """Return the function for binary searches, from the position of what is searched."""
     return lambda args, out: formulas.search(args[boundaries].shape[-1], out.numel())
 
 
-def _per_matrix(formula: Callable[[float, float], float]) -> Rule:
-    """Return the rule of an algorithm on each matrix of the first argument, (…, rows, columns)."""
+def _per_matrix(formula: Callable[[float, float], float]) -> Flops:
+    """Return the function for an algorithm per matrix of the first argument, (…, rows, columns)."""
 
-    def rule(args: Any, out: torch.Tensor) -> Any:
+    def count(args: Any, out: torch.Tensor) -> Any:
         *batch, rows, columns = args[0].shape
         return prod(batch) * formula(rows, columns)
 
-    return rule
+    return count
 
 
 def _qr(args: Any, out: torch.Tensor) -> Any:
@@ -192,8 +192,8 @@ def _qr(args: Any, out: torch.Tensor) -> Any:
     return (1 if args[1] == "r" else 2) * _per_matrix(formulas.householder)(args, out)
 
 
-def _solution(triangles: int, matrix: int = 0) -> Rule:
-    """Return the rule of solving with triangular matrices.
+def _solution(triangles: int, matrix: int = 0) -> Flops:
+    """Return the function for solving with triangular matrices.
 
     Parameters
     ----------
@@ -203,10 +203,10 @@ def _solution(triangles: int, matrix: int = 0) -> Rule:
         Position of the argument that has them.
     """
 
-    def rule(args: Any, out: torch.Tensor) -> Any:
+    def count(args: Any, out: torch.Tensor) -> Any:
         return triangles * formulas.substitution(args[matrix].shape[-1], out.numel())
 
-    return rule
+    return count
 
 
 def _lu_solution(args: Any, out: torch.Tensor) -> Any:
@@ -215,7 +215,7 @@ def _lu_solution(args: Any, out: torch.Tensor) -> Any:
 
 _SQUARE = _per_matrix(lambda rows, columns: formulas.cholesky(rows))
 
-RULES: dict[str, Rule] = {
+FLOPS: dict[str, Flops] = {
     **dict.fromkeys(
         (
             "_int_mm", "_mixed_dtypes_linear", "_scaled_mm_v2", "_weight_int4pack_mm",
@@ -238,19 +238,19 @@ RULES: dict[str, Rule] = {
             "_conv_depthwise2d", "conv_depthwise3d", "mkldnn_convolution",
             "torchvision.deform_conv2d",
         ),
-        _weighted(1),
+        _convolution(1),
     ),
     "conv_tbc": lambda args, out: 2.0 * out.numel() * prod(args[1].shape[:2]),
     "_fft_r2c": _fourier(real=True),
     "_fft_c2r": _fourier(real=True, of_result=True),
     "_fft_c2c": _fourier(real=False),
     **dict.fromkeys(("_cdist_forward", "_pdist_forward"), _distances),
-    "grid_sampler_2d": _sampled(2),
-    "grid_sampler_3d": _sampled(3),
-    "upsample_linear1d": _resampled(2),
-    "upsample_bilinear2d": _resampled(4),
-    "upsample_trilinear3d": _resampled(8),
-    "upsample_bicubic2d": _resampled(16),
+    "grid_sampler_2d": _grid_sample(2),
+    "grid_sampler_3d": _grid_sample(3),
+    "upsample_linear1d": _resize(2),
+    "upsample_bilinear2d": _resize(4),
+    "upsample_trilinear3d": _resize(8),
+    "upsample_bicubic2d": _resize(16),
     **dict.fromkeys(("_embedding_bag", "_embedding_bag_forward_only"), _bags),
     "quantized_decomposed.embedding_byte": lambda args, out: float(out.numel()),
     "sort": _sort,
@@ -271,7 +271,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("linalg_lu_solve", "linalg_ldl_solve"), _solution(2)),
     **dict.fromkeys(("cholesky_solve", "_cholesky_solve_helper"), _solution(2, matrix=1)),
 }  # fmt: skip
-"""Operator -> its rule. Singular values and eigenvalues take as many steps as the data need."""
+"""Operator -> its function. Singular values and eigenvalues take as many steps as the data need."""
 
 
 def flops(node: Node) -> float:
@@ -292,8 +292,8 @@ def flops(node: Node) -> float:
     )
     if formula is not None:
         return float(formula(*arguments, **options, out_val=node.meta["val"]))
-    if name in RULES:
-        return float(RULES[name](_all_arguments(node, arguments, options), tensors_of(node)[0]))
+    if name in FLOPS:
+        return float(FLOPS[name](_all_arguments(node, arguments, options), tensors_of(node)[0]))
     return _per_element(node, name, arguments)
 
 

@@ -131,13 +131,13 @@ def operators_of(program: Program) -> dict[str, Node]:
     named: dict[str, Node] = {}
     for node in program.nodes:
         if computes(node):
-            named[_unused(".".join(filter(None, (_path(node), op_name(node)))), named)] = node
+            named[_unique_name(".".join(filter(None, (_path(node), op_name(node)))), named)] = node
     if not named:
         raise GraphError("it computes nothing")
     return named
 
 
-def _unused(name: str, used: Iterable[str]) -> str:
+def _unique_name(name: str, used: Iterable[str]) -> str:
     """Return a name, with the first number that makes it unique if it is in use."""
     numbered, number = name, 1
     while numbered in used:

@@ -15,7 +15,7 @@ from streamplace.errors import GraphError, UsageError
 from streamplace.formats.profiling.estimates import MIN_INTERVALS, Estimate
 from streamplace.networks.torch.graph import operators_of, read_program
 from streamplace.networks.torch.passes import CpuClock, GpuClock, Passes
-from streamplace.networks.torch.program import export, running
+from streamplace.networks.torch.program import as_graph_error, export
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import finite
 
@@ -142,7 +142,7 @@ def measure(
         [*program.arguments(inputs).values()],
         GpuClock() if device == "cuda" else CpuClock(cpu_time=cpu_time),
     )
-    with torch_threads(threads), torch.no_grad(), running(inputs):
+    with torch_threads(threads), torch.no_grad(), as_graph_error(inputs):
         whole, share = _run(passes, lambda: module(*inputs), repeats, seconds)
     times = {name: _median(passes.times[node]) for name, node in operators.items()}
     kind = device if kind is None else kind

@@ -117,10 +117,10 @@ class ModuleTimes(PassTimes):
     def __init__(
         self, module: str, inputs: str = "", devices: str = "", repeats: int = 10, threads: int = 1
     ) -> None:
-        specs = [InputSpec.parse(each) for each in _listed(inputs)]
+        specs = [InputSpec.parse(each) for each in _items_of(inputs)]
         found, tensors = load_module(":".join(module.rsplit(".", 1)), specs)
         super().__init__(found, tensors, repeats=repeats, threads=threads)
-        self._in_order = _listed(devices)
+        self._in_order = _items_of(devices)
 
     def __call__(self, problem: Problem, placements: Ints) -> Floats:
         """Return the seconds of each placement, (K,); see `PassTimes`.
@@ -139,7 +139,7 @@ class ModuleTimes(PassTimes):
         return super().__call__(problem, placements)
 
 
-def _listed(text: str) -> list[str]:
+def _items_of(text: str) -> list[str]:
     """Return the items of an option, in which a slash stands for a colon."""
     return text.replace("/", ":").split("+") if text else []
 

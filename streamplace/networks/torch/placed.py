@@ -10,7 +10,7 @@ from torch.fx import Interpreter, Node, map_arg
 from streamplace.errors import GraphError, UsageError
 from streamplace.networks.torch.calls import changed_in_place, check_apart, origin_of
 from streamplace.networks.torch.graph import operators_of
-from streamplace.networks.torch.program import export, running
+from streamplace.networks.torch.program import as_graph_error, export
 from streamplace.problem.graph_checks import listed
 
 
@@ -92,7 +92,7 @@ class PlacedModule(Interpreter):
         # the graph reads copies, because gradients may need the old values once more
         arguments |= {name: tensor.clone() for name, tensor in changed.items()}
         try:
-            with running(inputs):
+            with as_graph_error(inputs):
                 results = self.run(*arguments.values())
                 self._write(changed, results)
         finally:  # parameters stay where they are

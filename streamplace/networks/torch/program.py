@@ -91,7 +91,8 @@ def export(module: torch.nn.Module, inputs: Sequence[Any]) -> Program:
             distinct = _distinct(module, inputs)
             exported = torch.export.export(module, distinct).run_decompositions(table)
     except (Exception, SystemExit) as error:
-        with running(inputs), torch.no_grad():  # a clearer message if the inputs are the fault
+        # A clearer message if the inputs are the fault.
+        with as_graph_error(inputs), torch.no_grad():
             module(*inputs)
         what = "torch.export cannot export it"
         if type(error).__name__ == _GUARD:
@@ -152,7 +153,7 @@ def _silence() -> Iterator[None]:
 
 
 @contextmanager
-def running(inputs: Sequence[Any]) -> Iterator[None]:
+def as_graph_error(inputs: Sequence[Any]) -> Iterator[None]:
     """Turn an error of a module that runs on inputs into a GraphError of one line."""
     try:
         yield

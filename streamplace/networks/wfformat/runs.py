@@ -50,7 +50,7 @@ def read(text: str, where: str) -> LogicalGraph:
     """
     workflow = workflow_from(parse(text, where), where)
     tasks = workflow.tasks
-    passed, notes = _passed(tasks)
+    passed, notes = _files_passed(tasks)
     bytes_of = {ends: _total(files, workflow.sizes) for ends, files in passed.items()}
     multicast, inexact = _multicast(passed, bytes_of, workflow.sizes)
     machines = _machines(workflow)
@@ -147,7 +147,7 @@ def _assignment(tasks: Sequence[Task], machines: Sequence[str]) -> dict[str, str
     return {name: several[0] for name, several in named if several}
 
 
-def _passed(tasks: Sequence[Task]) -> tuple[Passed, list[str]]:
+def _files_passed(tasks: Sequence[Task]) -> tuple[Passed, list[str]]:
     """Return the files that tasks pass on, and notes.
 
     Parents and children are those that are stated. A task also follows the only task that writes a

@@ -227,11 +227,11 @@ def workflow_from(value: Any, where: str) -> Workflow:
     """
     workflow = value.get("workflow") if isinstance(value, dict) else None
     if isinstance(workflow, dict) and "specification" in workflow:
-        return _divided(check(DividedFileForm, value, where), where)
-    return _undivided(check(UndividedFileForm, value, where), where)
+        return _of_version_1_5(check(DividedFileForm, value, where), where)
+    return _of_version_1_4(check(UndividedFileForm, value, where), where)
 
 
-def _divided(file: DividedFileForm, where: str) -> Workflow:
+def _of_version_1_5(file: DividedFileForm, where: str) -> Workflow:
     """Return a workflow of version 1.5."""
     specified = file.workflow.specification
     executed = file.workflow.execution or ExecutionForm.model_construct()
@@ -266,7 +266,7 @@ def _divided(file: DividedFileForm, where: str) -> Workflow:
     return Workflow(file.name, tasks, sizes, machines, executed.makespan)
 
 
-def _undivided(file: UndividedFileForm, where: str) -> Workflow:
+def _of_version_1_4(file: UndividedFileForm, where: str) -> Workflow:
     """Return a workflow of version 1.4 or before."""
     workflow = file.workflow
     field = "tasks" if workflow.tasks or not workflow.jobs else "jobs"

@@ -88,11 +88,11 @@ def encode(problem: Problem, order: SourcesFirst = "longest-path") -> DopplerPro
         edges=z_scores(messages),
         to_exit=paths_of(after),
         to_entry=paths_of(before),
-        order=_ordered(problem, costs, to_exit, order),
+        order=_in_order(problem, costs, to_exit, order),
     )
 
 
-def _ordered(problem: Problem, costs: Costs, to_exit: Floats, order: SourcesFirst) -> Ints:
+def _in_order(problem: Problem, costs: Costs, to_exit: Floats, order: SourcesFirst) -> Ints:
     """Return the operators in an order, (V,)."""
     if order == "longest-path":
         return longest_first(costs, to_exit)

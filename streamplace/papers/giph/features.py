@@ -102,7 +102,7 @@ def pairs_of(problem: Problem) -> Pairs:
     is_pair = allowed_devices(problem) & np.isfinite(costs.weight)
     operator, device = (part.astype(np.int32) for part in np.nonzero(is_pair))
     numbers = is_pair.sum(axis=1)
-    source, target, data = _joined(costs, len(numbers))
+    source, target, data = _join_parallel_streams(costs, len(numbers))
     by_target, by_source = (np.argsort(end, kind="stable") for end in (target, source))
     every = np.arange(len(numbers) + 1)
     return Pairs(
@@ -134,7 +134,7 @@ def allowed_devices(problem: Problem) -> Bools:
     return allowed
 
 
-def _joined(costs: DeviceCosts, operators: int) -> tuple[Ints, Ints, Floats]:
+def _join_parallel_streams(costs: DeviceCosts, operators: int) -> tuple[Ints, Ints, Floats]:
     """Return the streams with those between the same operators joined, sorted by their ends."""
     key = costs.source.astype(np.int64) * operators + costs.target
     keys, which = np.unique(key, return_inverse=True)

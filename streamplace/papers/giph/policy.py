@@ -126,7 +126,7 @@ def step(state: WalkState, walk: GiphWalk, t: int) -> None:
         state.move(int(walk.operator[t]), int(walk.chosen[t]))
 
 
-def replayed(one: GiphProblem, walk: GiphWalk, asks: Asks) -> Iterator[Question]:
+def replay(one: GiphProblem, walk: GiphWalk, asks: Asks) -> Iterator[Question]:
     """Yield what each step of a walk decided."""
     state = WalkState(one, walk.devices[0])
     for t, sight in enumerate(walk.sights):
@@ -273,7 +273,7 @@ class Giph(Refiner[GiphProblem, GiphBatch]):
         chosen: list[int] = []
         nodes = 0
         for n, walk in enumerate(walks):
-            for t, each in enumerate(replayed(batch.encoded[n // samples], walk, self._ask)):
+            for t, each in enumerate(replay(batch.encoded[n // samples], walk, self._ask)):
                 if questions and nodes + len(each.may) > NODES:
                     self._score(questions, chosen, log_prob, entropy)
                     questions, chosen, nodes = [], [], 0

@@ -224,7 +224,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     GraphError
         If loads overflow, or no tuple ever reaches a sink.
     """
-    costs, rules = Costs.of(problem), problem.feasibility
+    costs, feasibility = Costs.of(problem), problem.feasibility
     grouping = feasible_chain_groups(problem, chains=sizes.chains)
     ends = np.stack([costs.source, costs.target], axis=1)
     devices = len(problem.cluster.devices)
@@ -237,7 +237,7 @@ def encode(problem: Problem, sizes: HsdagSizes) -> HsdagProblem:
     cost = np.zeros(shape)
     np.add.at(cost, grouping.group_of, costs.seconds)
     allowed = np.ones(shape, np.bool_)
-    np.logical_and.at(allowed, grouping.group_of, rules.allowed[rules.unit_of])
+    np.logical_and.at(allowed, grouping.group_of, feasibility.allowed[feasibility.unit_of])
     # a message without bytes counts as none, as in all results of the study hsdag
     messages = np.where(costs.amount > 0.0, costs.mean_messages, 0.0)
     return HsdagProblem(
@@ -317,7 +317,7 @@ class Offer:
         return of_groups[self.group_of[self.one.grouping.group_of]].astype(np.int32)
 
 
-def drawn(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws]:
+def random_numbers(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws]:
     """Return the random numbers of a step, for the offers of S samples of each problem."""
     greedy = sampler.greedy or sampler.generator is None
     made = []
@@ -332,7 +332,7 @@ def drawn(offers: Sequence[Offer], samples: int, sampler: Sampler) -> list[Draws
     return made
 
 
-def padded(values: np.ndarray, devices: int) -> np.ndarray:
+def pad_devices(values: np.ndarray, devices: int) -> np.ndarray:
     """Return values of groups and devices, (G, D, …), with zeros for further devices."""
     if values.shape[1] in (0, devices):
         return values

@@ -119,7 +119,7 @@ def relative(values: Floats) -> Floats:
     return values / mean if mean >= SMALLEST_NORMAL else np.zeros(len(values))
 
 
-def joined(graphs: Sequence[Graph]) -> Graph:
+def disjoint_union(graphs: Sequence[Graph]) -> Graph:
     """Return graphs as one, end to end."""
     starts = starts_of([graph.vertices for graph in graphs])
     return Graph(

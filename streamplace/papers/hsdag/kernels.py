@@ -205,7 +205,7 @@ def parse(
         carried[min(first, second)] = carried[first] + carried[second]
         later[first], later[second] = later[second], later[first]
         count[graph] -= 1
-    return _numbered(root)
+    return _numbers_of_groups(root)
 
 
 @inner
@@ -260,7 +260,7 @@ def _leads_back(
 
 
 @inner
-def _numbered(root: Ints) -> Ints:
+def _numbers_of_groups(root: Ints) -> Ints:
     """Return the numbers of the groups, whose roots are their first vertices."""
     number = np.empty(root.shape[0], np.int32)
     count = 0

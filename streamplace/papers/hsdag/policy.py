@@ -20,12 +20,12 @@ from streamplace.papers.hsdag.features import (
     HsdagBatch,
     HsdagProblem,
     Offer,
-    drawn,
     encode,
     feature_count,
-    padded,
+    pad_devices,
+    random_numbers,
 )
-from streamplace.papers.hsdag.graphs import Drop, joined, joined_groups
+from streamplace.papers.hsdag.graphs import Drop, disjoint_union, joined_groups
 from streamplace.papers.hsdag.kernels import Single
 from streamplace.papers.hsdag.network import (
     GroupingNetwork,
@@ -297,14 +297,14 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
             (R, A) devices of operators to take instead of chosen ones; -1 where the policy chooses.
         """
         ones = [walk.one for walk in walks]
-        graph = joined([one.graph for one in ones])
+        graph = disjoint_union([one.graph for one in ones])
         features = torch.from_numpy(np.concatenate([walk.features for walk in walks]))
         least = np.array([one.least for one in ones], np.int32)
         parsed = self.network(features, graph, least, _kept)
         parts = parted(parsed.levels, graph.sizes)
         offers = [Offer(one, composed(levels)) for one, levels in zip(ones, parts, strict=True)]
         vectors = torch.split(parsed.vectors, [offer.count for offer in offers])
-        draws = drawn(offers, samples, sampler)
+        draws = random_numbers(offers, samples, sampler)
         for row, (walk, offer) in enumerate(zip(walks, offers, strict=True)):
             chosen = np.full(offer.count, -1, np.int32)
             if forced is not None:
@@ -325,7 +325,7 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
     def _scores(self, steps: Sequence[tuple[HsdagWalk, Step]], seed: int) -> tuple[Tensor, Tensor]:
         """Return the log-probability and the entropy of the device of each group, (N,) each."""
         offers = [step.offer for _, step in steps]
-        graph = joined([walk.one.graph for walk, _ in steps])
+        graph = disjoint_union([walk.one.graph for walk, _ in steps])
         features = torch.from_numpy(np.concatenate([step.features for _, step in steps]))
         levels = [
             joined_groups([step.levels[level] for _, step in steps])
@@ -334,7 +334,7 @@ class Hsdag(Refiner[HsdagProblem, HsdagBatch]):
         parsed = self.network(features, graph, np.zeros(0, np.int32), self._drop(seed), levels)
         devices = max(offer.allowed.shape[1] for offer in offers)
         allowed, loads = (
-            torch.from_numpy(np.concatenate([padded(part, devices) for part in parts]))
+            torch.from_numpy(np.concatenate([pad_devices(part, devices) for part in parts]))
             for parts in ([o.allowed for o in offers], [step.loads for _, step in steps])
         )
         logits = self.head.logits(parsed.vectors, loads).masked_fill(~allowed, UNAVAILABLE)

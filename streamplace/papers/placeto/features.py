@@ -65,8 +65,10 @@ def encode(problem: Problem, sizes: PlacetoSizes) -> PlacetoProblem:
     arrays = Problems(
         numbers=_numbers(problem),
         streams=streams,
-        ahead=_passing(streams.order, streams.first_in, streams.source, sizes.rounds),
-        back=_passing(streams.order[::-1], streams.first_out, streams.target, sizes.rounds),
+        ahead=_order_of_updates(streams.order, streams.first_in, streams.source, sizes.rounds),
+        back=_order_of_updates(
+            streams.order[::-1], streams.first_out, streams.target, sizes.rounds
+        ),
         closest=sizes.closest,
     )
     order = traversal_order(problem, sizes.order, sizes.order_seed)
@@ -87,10 +89,10 @@ def _numbers(problem: Problem) -> np.ndarray:
     output = np.zeros(len(graph.names))
     joined = np.add if graph.multicast == "none" else np.maximum
     joined.at(output, graph.stream_source, of_streams)
-    return np.stack([_scaled(costs[0]), _scaled(output)], axis=1).astype(np.float32)
+    return np.stack([_scale(costs[0]), _scale(output)], axis=1).astype(np.float32)
 
 
-def _scaled(values: Floats) -> Floats:
+def _scale(values: Floats) -> Floats:
     """Return values divided by the largest, unless that is 0."""
     largest = values.max()
     return values / largest if largest > 0.0 else values
@@ -115,7 +117,7 @@ def _streams(graph: StreamGraph) -> Streams:
     )
 
 
-def _passing(order: Ints, first: Ints, source: Ints, rounds: int) -> Passing:
+def _order_of_updates(order: Ints, first: Ints, source: Ints, rounds: int) -> Passing:
     """Return the order of updates: one pass along `order`, or synchronous rounds.
 
     Parameters

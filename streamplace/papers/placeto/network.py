@@ -247,7 +247,7 @@ def embed_back(
     affine_back(change.hidden, 0, rows, memory.features, 0, gradient.node, 0)
 
 
-def padded(length: int) -> int:
+def whole_vectors(length: int) -> int:
     """Return a length rounded up to whole vectors."""
     return -(-length // LANES) * LANES
 
@@ -303,7 +303,7 @@ class Packing:
     """
 
     def __init__(self, length: int, devices: int) -> None:
-        width = padded(length)
+        width = whole_vectors(length)
         self.length, self.devices = width, devices
         own = np.arange(length, dtype=np.int32)
         both = np.concatenate([own, width + own])
@@ -316,7 +316,7 @@ class Packing:
             "sums": Shape(12, both, both, 2 * width, 2 * width),
             "first": Shape(1, joined, hidden[0], 8 * width, wide[0]),
             "second": Shape(1, hidden[0], hidden[1], wide[0], wide[1]),
-            "logits": Shape(1, hidden[1], last, wide[1], padded(devices)),
+            "logits": Shape(1, hidden[1], last, wide[1], whole_vectors(devices)),
         }
 
     def pack(self, parameters: Mapping[str, Single]) -> Weights:

@@ -24,7 +24,7 @@ from streamplace.papers.placeto.network import (
     Weights,
     differences_of,
     memory_of,
-    padded,
+    whole_vectors,
 )
 from streamplace.papers.placeto.sizes import PlacetoSizes
 from streamplace.papers.placeto.sweep import (
@@ -140,7 +140,7 @@ def gradient(
     """Return the gradients of the parameters by name, from those of a walk's logits, (T, D)."""
     total, states = packing.empty(), min(STATES, len(walk.chosen))
     memory = _memory(one, walk, states)
-    change = differences_of(one.arrays, states, packing.length, padded(packing.devices))
+    change = differences_of(one.arrays, states, packing.length, whole_vectors(packing.devices))
     of_logits = np.ascontiguousarray(of_logits)
     differentiate(one.arrays, weights, memory, change, walk, of_logits, states, total)
     return packing.unpack(total)
@@ -155,7 +155,7 @@ def _no_tasks() -> Columns:
 
 def _memory(one: PlacetoProblem, walk: Walk, states: int) -> Memory:
     devices = walk.logits.shape[1]
-    return memory_of(one.arrays, states, padded(OWN + devices), padded(devices))
+    return memory_of(one.arrays, states, whole_vectors(OWN + devices), whole_vectors(devices))
 
 
 class Placeto(Refiner[PlacetoProblem, PlacetoBatch]):

@@ -52,9 +52,9 @@ class RnnProblem(EncodedGraph):
         position[order] = np.arange(self.size)
         for v, required in self.problem.graph.requires.items():
             rows[position[v], [sizes.labels.index(label) for label in required]] = 1.0
-        rows[:, types] = _scaled(self.flow.work)[order]
+        rows[:, types] = _scale(self.flow.work)[order]
         source, target = position[self.flow.source], position[self.flow.target]
-        output = _scaled(self.flow.stream_bits)
+        output = _scale(self.flow.stream_bits)
         by = np.lexsort((-output, target, source))
         first = np.searchsorted(source[by], np.arange(self.size))
         number = np.arange(len(by)) - first[source[by]]
@@ -112,7 +112,7 @@ def most_outputs(problem: Problem) -> int:
     return int(np.bincount(problem.graph.stream_source, minlength=1).max())
 
 
-def _scaled(values: Floats) -> Floats:
+def _scale(values: Floats) -> Floats:
     """Return values divided by the largest, unless there is none or it is 0."""
     largest = values.max(initial=0.0)
     return values / largest if largest > 0.0 else values

@@ -103,22 +103,24 @@ def costs_of(
         Whether a message that several streams share is as large as the largest of those that leave
         or enter a piece; otherwise, as the largest of all.
     """
-    flow, rules = compiled(problem).flow, problem.feasibility
+    flow, feasibility = compiled(problem).flow, problem.feasibility
     instance, firsts = compiled(problem).instance, classes.firsts
     count = int(item_of.max()) + 1
-    item_of_unit = item_of[rules.first_of]
+    item_of_unit = item_of[feasibility.first_of]
     shape = (count, len(firsts))
     own = np.zeros(shape)
     np.maximum.at(own, item_of_unit, own_loads(instance)[:, firsts])
     allowed = np.ones(shape, dtype=np.bool_)
     needs, room = np.zeros((count, 0)), np.zeros((len(firsts), 0))
     if limited:
-        np.logical_and.at(allowed, item_of_unit, rules.allowed[:, firsts])
-        apart = np.zeros((rules.unit_count, len(rules.excluding) + len(rules.separating)))
-        for k, group in enumerate((*rules.excluding, *rules.separating)):
+        np.logical_and.at(allowed, item_of_unit, feasibility.allowed[:, firsts])
+        apart = np.zeros(
+            (feasibility.unit_count, len(feasibility.excluding) + len(feasibility.separating))
+        )
+        for k, group in enumerate((*feasibility.excluding, *feasibility.separating)):
             apart[list(group), k] = 1.0  # a device has room for one of them
-        needs = _sums(item_of_unit, np.hstack([rules.needs, apart]), count)
-        room = np.hstack([rules.room[firsts], np.ones((len(firsts), apart.shape[1]))])
+        needs = _sums(item_of_unit, np.hstack([feasibility.needs, apart]), count)
+        room = np.hstack([feasibility.room[firsts], np.ones((len(firsts), apart.shape[1]))])
     return Items(
         load=_sums(item_of_unit, unit_loads(instance)[:, firsts], count),
         own=own,

@@ -87,13 +87,13 @@ class Contiguous(BasePlacer):
             costs = costs_of(problem, item_of, classes, limited=limited, by_size=by_size)
             chain = prefixes(range(int(item_of.max()) + 1))
             result = split(costs, chain, classes.moves, _least(found), NO_LIMIT)
-            found += _drafted(result, chain, classes, item_of)
+            found += _best_split(result, chain, classes, item_of)
         lattice = all_closed_sets(items, min(self.ideals, MOST_CELLS // classes.moves.states))
         if lattice is not None:
             costs = costs_of(problem, items.item_of, classes, limited=limited, by_size=by_size)
             result = split(costs, lattice, classes.moves, _least(found), MOST_STEPS)
             if result.steps >= 0:
-                found += _drafted(result, lattice, classes, items.item_of)
+                found += _best_split(result, lattice, classes, items.item_of)
         found.sort(key=lambda one: one[0])
         return [draft for _, draft in found]
 
@@ -111,7 +111,7 @@ def _blocks(items: Precedence, order: list[int], states: int) -> Ints:
     return block
 
 
-def _drafted(
+def _best_split(
     result: Split, lattice: Lattice, classes: Classes, item_of: Ints
 ) -> list[tuple[float, Ints]]:
     """Return the largest load of the best split and its placement, (V,); none if there is none."""

@@ -61,9 +61,9 @@ class Model:
         crossings = len(instance.other) * len(instance.capacity) ** 2
         return instance.multicast == NONE and crossings <= 2 * MAX_CROSSINGS
 
-    def search(self, effort: float, clock: Budget, workers: int, seed: int) -> DecisionOutcome:
+    def search(self, effort: float, budget: Budget, workers: int, seed: int) -> DecisionOutcome:
         """Solve with an effort in CP-SAT's deterministic seconds, while time is left."""
-        solver = self._run.solver(workers, seed, clock.seconds_left())
+        solver = self._run.solver(workers, seed, budget.seconds_left())
         solver.parameters.max_deterministic_time = effort
         status: Any = solver.solve(self._model)
         if status == cp_model.INFEASIBLE:
@@ -198,13 +198,13 @@ class Proof:
         self._decision, self._settings = decision, (workers, seed)
         self._run, self._model = 0, Model(decision, RUNS[0])
 
-    def search(self, effort: float, clock: Budget) -> DecisionOutcome:
+    def search(self, effort: float, budget: Budget) -> DecisionOutcome:
         """Go on with the run that has not been decided, with an effort for each; see `Model`."""
-        outcome = self._model.search(effort, clock, *self._settings)
+        outcome = self._model.search(effort, budget, *self._settings)
         while outcome.proven and self._run + 1 < len(RUNS):
             self._run += 1
             self._model = Model(self._decision, RUNS[self._run])
-            outcome = self._model.search(effort, clock, *self._settings)
+            outcome = self._model.search(effort, budget, *self._settings)
         return outcome
 
 

@@ -146,11 +146,11 @@ class DecisionProblem:
         self._budget = float(FIRST)
         self._left = FIRST
 
-    def search(self, nodes: int, clock: Budget) -> DecisionOutcome:
+    def search(self, nodes: int, budget: Budget) -> DecisionOutcome:
         """Examine up to `nodes` more partial placements, while time is left."""
         if self._is_refuted:
             return DecisionOutcome(proven=True)
-        while nodes > 0 and clock.seconds_left() > 0:
+        while nodes > 0 and budget.seconds_left() > 0:
             step = min(SLICE, nodes, self._left)
             verdict = refute(self.instance, self._search, self.limit, step)
             if verdict != OPEN:

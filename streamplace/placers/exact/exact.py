@@ -43,7 +43,7 @@ NODES, EFFORT = 300_000, 1.0
 MAX_WORKERS = 1024  # CP-SAT refuses more than 10,000 and reports an invalid model
 
 
-def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
+def enumerate_all(incumbent: Incumbent, budget: Budget) -> None:
     """Score every placement that could be better, until all are done or time is up.
 
     With several source rates, the highest decides which placements could be better.
@@ -54,7 +54,7 @@ def enumerate_all(incumbent: Incumbent, clock: Budget) -> None:
     at = walk(instance, identical_devices(problem.cluster, problem.constraints), order)
     rows: Ints = np.empty((ROWS, arrays.operators), np.int32)
     done = False
-    while not (done or incumbent.closed) and clock.seconds_left() > 0:
+    while not (done or incumbent.closed) and budget.seconds_left() > 0:
         target = arrays.nominal_sink_tuples * (incumbent.rate_to_beat / problem.source_rate)
         count, done = enumerate_above(
             instance,
@@ -125,20 +125,22 @@ class Exact(ReportingPlacer):
         if improve is None:
             models = " and ".join(PROVERS)
             raise UsageError(f"placer 'exact' supports the models {models}, not {problem.model}")
-        clock = Budget(self.seconds)
+        budget = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
         if not is_small(problem):
             return incumbent.proof()
-        improve(incumbent, clock, self.workers, rng)
+        improve(incumbent, budget, self.workers, rng)
         return incumbent.proof()
 
 
-def _refute(incumbent: Incumbent, clock: Budget, workers: int, rng: np.random.Generator) -> None:
-    refute_all(incumbent, clock, workers, int(rng.integers(2**31)))
+def _refute(incumbent: Incumbent, budget: Budget, workers: int, rng: np.random.Generator) -> None:
+    refute_all(incumbent, budget, workers, int(rng.integers(2**31)))
 
 
-def _enumerate(incumbent: Incumbent, clock: Budget, workers: int, rng: np.random.Generator) -> None:
-    enumerate_all(incumbent, clock)
+def _enumerate(
+    incumbent: Incumbent, budget: Budget, workers: int, rng: np.random.Generator
+) -> None:
+    enumerate_all(incumbent, budget)
 
 
 PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], None]] = {
@@ -148,24 +150,24 @@ PROVERS: dict[Model, Callable[[Incumbent, Budget, int, np.random.Generator], Non
 """For each model, the function that improves an incumbent and its bound until time is up."""
 
 
-def refute_all(incumbent: Incumbent, clock: Budget, workers: int, seed: int) -> None:
+def refute_all(incumbent: Incumbent, budget: Budget, workers: int, seed: int) -> None:
     """Raise the incumbent and lower the upper bound until they meet or time is up."""
     narrowed = False
-    while not incumbent.closed and clock.seconds_left() > 0:
+    while not incumbent.closed and budget.seconds_left() > 0:
         decision = DecisionProblem(incumbent.problem, incumbent.rate_to_beat)
-        outcome = decision.search(QUICK, clock)
+        outcome = decision.search(QUICK, budget)
         if outcome.open and not narrowed:
             narrowed = True
-            if _narrow(incumbent, clock):
+            if _narrow(incumbent, budget):
                 continue
         if outcome.open:
-            outcome = _decide(decision, clock, workers, seed)
+            outcome = _decide(decision, budget, workers, seed)
         # Time is up, or what CP-SAT leaves open by its margin, no further run of it can close.
         if outcome.open or not _settle(incumbent, decision, outcome) or outcome.margin > 0.0:
             return
 
 
-def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
+def _narrow(incumbent: Incumbent, budget: Budget) -> bool:
     """Bisect the gap with easier decision problems; return whether the incumbent improved."""
     improved, low = False, incumbent.reached
     for _ in range(BISECTIONS):
@@ -173,7 +175,7 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
             break
         middle = 0.5 * (low + incumbent.bound)
         decision = DecisionProblem(incumbent.problem, middle)
-        outcome = decision.search(SHALLOW, clock)
+        outcome = decision.search(SHALLOW, budget)
         if outcome.open:
             low = middle
         elif _settle(incumbent, decision, outcome) and outcome.found:
@@ -181,16 +183,16 @@ def _narrow(incumbent: Incumbent, clock: Budget) -> bool:
     return improved
 
 
-def _decide(decision: DecisionProblem, clock: Budget, workers: int, seed: int) -> DecisionOutcome:
+def _decide(decision: DecisionProblem, budget: Budget, workers: int, seed: int) -> DecisionOutcome:
     """Run the search and CP-SAT in turn, longer each time, until one decides or time is up."""
     is_small_enough = cp_sat.Model.is_small(decision)
     model = cp_sat.Proof(decision, workers, seed) if is_small_enough else None
     outcome = DecisionOutcome()
     for turn in count():
-        outcome = decision.search(NODES << turn, clock)
+        outcome = decision.search(NODES << turn, budget)
         if outcome.open and model is not None:
-            outcome = model.search(EFFORT * 2**turn, clock)
-        if not outcome.open or clock.seconds_left() <= 0:
+            outcome = model.search(EFFORT * 2**turn, budget)
+        if not outcome.open or budget.seconds_left() <= 0:
             return outcome
     return outcome
 

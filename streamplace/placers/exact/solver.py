@@ -9,12 +9,12 @@ the same outcome.
 from typing import Any, NamedTuple
 
 from streamplace.errors import UsageError
-from streamplace.util.extras import missing
+from streamplace.util.extras import missing_message
 
 try:
     from ortools.sat.python import cp_model
 except ImportError:
-    raise UsageError(missing("placer 'exact'", "OR-tools", "exact")) from None
+    raise UsageError(missing_message("placer 'exact'", "OR-tools", "exact")) from None
 
 __all__ = ["RUNS", "Run", "cp_model"]
 

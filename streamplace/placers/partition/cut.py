@@ -178,7 +178,7 @@ def _stdout_silenced() -> Iterator[None]:
             os.close(kept)
 
 
-def weighted(quotient: Quotient) -> WeightedGraph:
+def published_weights(quotient: Quotient) -> WeightedGraph:
     """Return a quotient graph with the published weights, rounded to integers."""
     return WeightedGraph(
         quotient.source,
@@ -212,7 +212,7 @@ def vertex_weights(load: Floats) -> NDArray[np.int64]:
     if not load.any():
         return np.ones(len(load), dtype=np.int64)
     load = _large_enough(load)
-    return _bounded(np.rint(load * max(1.0, MIN_MEAN / load.mean())))
+    return _bound_weights(np.rint(load * max(1.0, MIN_MEAN / load.mean())))
 
 
 def edge_weights(traffic: Floats) -> NDArray[np.int64]:
@@ -222,7 +222,7 @@ def edge_weights(traffic: Floats) -> NDArray[np.int64]:
     # All edges would get the same weight, and the cut would ignore traffic.
     if 0.0 < largest < 1.0:
         weights = weights * (TRAFFIC_UNIT_BITS / largest)
-    return _bounded(np.maximum(1.0, np.rint(weights)))
+    return _bound_weights(np.maximum(1.0, np.rint(weights)))
 
 
 def _large_enough(weights: Floats) -> Floats:
@@ -235,7 +235,7 @@ def _large_enough(weights: Floats) -> Floats:
     return scaled
 
 
-def _bounded(weights: Floats) -> NDArray[np.int64]:
+def _bound_weights(weights: Floats) -> NDArray[np.int64]:
     """Return integer weights whose sum METIS can hold; weights of at least 1 stay at least 1."""
     total = weights.sum()
     if total > LARGEST_SUM:

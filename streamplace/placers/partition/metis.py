@@ -6,7 +6,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from streamplace.errors import UsageError
-from streamplace.placers.partition.cut import WeightedGraph, cut, weighted
+from streamplace.placers.partition.cut import WeightedGraph, cut, published_weights
 from streamplace.placers.partition.partitioner import Partitioner
 from streamplace.problem.grouping import Grouping
 from streamplace.problem.problem import Problem
@@ -49,7 +49,7 @@ class Metis(Partitioner):
 
     def part_of(self, problem: Problem, parts: int) -> Ints:
         """Return the part of each operator, (V,), which is that of its unit."""
-        units, graph = problem.compiled(_UNITS[self.weights])
+        units, graph = problem.once(_UNITS[self.weights])
         part_of_unit = cut(
             problem, graph, parts, recursive=self.recursive, imbalance=self.imbalance
         )
@@ -72,7 +72,7 @@ def _units(problem: Problem, unit: float) -> tuple[Grouping, WeightedGraph]:
     arrays, rate = flow(problem), rate_of_flow(problem)
     units = Grouping(problem.graph, problem.feasibility.unit_of)
     quotient = units.quotient(arrays.work / rate, arrays.stream_bits / rate)
-    return units, weighted(replace(quotient, load=quotient.load * unit))
+    return units, published_weights(replace(quotient, load=quotient.load * unit))
 
 
 _UNITS = {"instructions": units_by_instructions, "utilisation": units_by_utilisation}

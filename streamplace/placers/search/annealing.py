@@ -193,20 +193,20 @@ def levels_of(
             labels = Levels([], [group]).up(labels)
 
     if together is not None:
-        descend(joined_alike(_labelled(instance, labels), together))
-    descend(inseparable(_labelled(levels.instances[-1], labels), apart))
+        descend(joined_alike(_with_labels(instance, labels), together))
+    descend(inseparable(_with_labels(levels.instances[-1], labels), apart))
     while len((finest := levels.instances[-1]).work) > few:
         traffic = finest.tuples * gap_s + finest.bits * per_bit
         # On a network that costs nothing, tuples say what belongs together.
         traffic = traffic if traffic.any() else finest.tuples
-        group = joined(_labelled(finest, labels), traffic, heaviest, few, rng)
+        group = joined(_with_labels(finest, labels), traffic, heaviest, few, rng)
         if group.max() + 1 > USELESS * len(group):
             break
         descend(group)
     return levels
 
 
-def _labelled(instance: Instance, labels: Ints) -> Instance:
+def _with_labels(instance: Instance, labels: Ints) -> Instance:
     """Return the instance with masks that differ between labels of units, (U,), too."""
     # Moves depend on `row_of` alone, so that kernels need not know of labels.
     both = instance.row_of.astype(np.int64) * (int(labels.max()) + 1) + labels
@@ -215,7 +215,7 @@ def _labelled(instance: Instance, labels: Ints) -> Instance:
     return instance._replace(row_of=np.unique(both, return_inverse=True)[1].astype(np.int32))
 
 
-def refined(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:
+def refine(annealer: Annealer, instance: Instance, on: Ints, changes: int) -> ChainResult:
     """Return the result of a short chain at a low temperature.
 
     Parameters
@@ -243,5 +243,5 @@ def refined_below(
     for instance, group in zip(
         levels.instances[:level][::-1], levels.groups[:level][::-1], strict=True
     ):
-        chain = refined(annealer, instance, chain.on[group], changes)
+        chain = refine(annealer, instance, chain.on[group], changes)
     return chain

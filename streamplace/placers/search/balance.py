@@ -98,28 +98,30 @@ def settled(problem: Problem, placements: Sequence[Placement]) -> Placement:
     rows = np.stack([placement.devices for placement in placements])
     best = int(np.lexsort(ties(problem, rows)[::-1])[0])
     row, steps = rows[best], 0
-    while steps < EXCHANGES and (better := _exchanged(problem, row)) is not None:
+    while steps < EXCHANGES and (better := _best_exchange(problem, row)) is not None:
         row, steps = better, steps + 1
     return placements[best] if steps == 0 else Placement(problem, row)
 
 
-def _exchanged(problem: Problem, row: Ints) -> Ints | None:
+def _best_exchange(problem: Problem, devices: Ints) -> Ints | None:
     """Return the best placement after one exchange; None if none of the most promising will do."""
-    speed, used = problem.cluster.capacity, np.unique(row)
+    speed, used = problem.cluster.capacity, np.unique(devices)
     first, second = np.meshgrid(used, np.arange(len(speed)), indexing="ij")
     once = ~np.isin(second, used) | (first < second)
     # On devices of unequal speed, an exchange would change loads.
     of_equal = once & (speed[first] == speed[second])
     first, second = first[of_equal][:, None], second[of_equal][:, None]
     arrays = flow(problem)
-    if len(first) * (len(row) + len(arrays.source) + len(speed)) > MAX_EXCHANGES:
+    if len(first) * (len(devices) + len(arrays.source) + len(speed)) > MAX_EXCHANGES:
         return None
-    rows = np.where(row == first, second, np.where(row == second, first, row)).astype(row.dtype)
+    rows = np.where(devices == first, second, np.where(devices == second, first, devices)).astype(
+        devices.dtype
+    )
     joining, price = ties(problem, rows)
-    (now_joining,), (now_price,) = ties(problem, row[None])
+    (now_joining,), (now_price,) = ties(problem, devices[None])
     cheaper = price < now_price * (1.0 - SAME)
     better = (joining < now_joining) | ((joining == now_joining) & cheaper)
-    before = _loads(problem, row)
+    before = _loads(problem, devices)
     for i in [i for i in np.lexsort((price, joining)).tolist() if better[i]][:TRIED]:
         if problem.feasibility.violation(rows[i]) is None:
             change = _loads(problem, rows[i]) - before
@@ -130,11 +132,11 @@ def _exchanged(problem: Problem, row: Ints) -> Ints | None:
     return None
 
 
-def _loads(problem: Problem, row: Ints) -> Floats:
+def _loads(problem: Problem, devices: Ints) -> Floats:
     """Return all utilisations of a placement, the largest first, after the largest of operators."""
     arrays = flow(problem)
-    shared = np.concatenate(utilisations(arrays, row))
-    largest = max(float(shared.max()), float(own_utilisations(arrays, row).max()))
+    shared = np.concatenate(utilisations(arrays, devices))
+    largest = max(float(shared.max()), float(own_utilisations(arrays, devices).max()))
     return np.concatenate(([largest], -np.sort(-shared)))
 
 
@@ -215,13 +217,13 @@ def most_balanced(problem: Problem, placements: Sequence[Placement]) -> Placemen
     return Placement(problem, rows[_best_balanced(overloaded(problem), rows, STEP)])
 
 
-def more_balanced(problem: Problem, row: Ints, than: Ints) -> bool:
+def more_balanced(problem: Problem, devices: Ints, than: Ints) -> bool:
     """Return whether a placement, (V,), is better than another in the order of `balanced`.
 
     Utilisations that differ by less than a thousandth of the largest one count as equal.
     """
     loaded = overloaded(problem)
-    loads, others = _balance(loaded, np.stack([row, than]))
+    loads, others = _balance(loaded, np.stack([devices, than]))
     margin = np.append(np.full(len(loads), STEP * loads[0].min()), SAME * others.max(axis=1))
     lower, higher = np.concatenate([loads, others]).T
     unequal = np.flatnonzero(np.abs(higher - lower) > margin)
@@ -264,18 +266,18 @@ def lowered(loaded: Problem, rng: np.random.Generator, rows: Ints, budget: Budge
 
     Single moves and swaps lower the largest utilisation that they change, in whole steps.
     """
-    annealer, rules = Annealer(loaded, rng), loaded.feasibility
-    most = SPREAD[0] + SPREAD[1] * rules.unit_count
+    annealer, feasibility = Annealer(loaded, rng), loaded.feasibility
+    most = SPREAD[0] + SPREAD[1] * feasibility.unit_count
     found: list[Ints] = []
     for number, row in enumerate(rows):
         if budget.left() == 0:
             return np.stack([*found, *rows[number:]])
-        now = search_state(annealer.instance, row[rules.first_of])
+        now = search_state(annealer.instance, row[feasibility.first_of])
         changes = min(budget.left() // (len(rows) - number), most)
         begun = work_clock.now()
         spread(annealer.instance, now, annealer.rng_state, changes, STEP)
         budget.charge(changes, work_clock.now() - begun)
-        found.append(now.on[rules.unit_of])
+        found.append(now.on[feasibility.unit_of])
     return np.stack(found)
 
 

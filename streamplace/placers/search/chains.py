@@ -10,7 +10,7 @@ from streamplace.errors import PlacementError
 from streamplace.placers.base import Placer
 from streamplace.placers.budget import Budget
 from streamplace.placers.partition.metis import Metis, MetisRecursive
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import Annealer, schedule
 from streamplace.placers.trivial import Greedy, RoundRobin, Single
@@ -48,11 +48,11 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
 
     If one step would score too many placements, return `start`.
     """
-    rules = problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
+    feasibility = problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
     if len(units) * len(start.devices) > MAX_SCORED:
         return start
-    moves = rules.unit_of == units[:, None]
+    moves = feasibility.unit_of == units[:, None]
     best, reached = start, float(qualities_of_rows(problem, start.devices[None])[0])
     while budget.left() > 0:
         begun = work_clock.now()
@@ -61,7 +61,7 @@ def climb(problem: Problem, start: Placement, budget: Budget) -> Placement:
         budget.charge(len(rows), work_clock.now() - begun)
         order = np.argsort(-scored, kind="stable")
         better = order[: np.count_nonzero(scored > reached * IMPROVED)]
-        chosen = next((i for i in better if rules.violation(rows[i]) is None), None)
+        chosen = next((i for i in better if feasibility.violation(rows[i]) is None), None)
         if chosen is None:
             break
         best, reached = Placement(problem, rows[chosen]), float(scored[chosen])
@@ -73,7 +73,7 @@ def starts(problem: Problem, rng: np.random.Generator, start: Placement | None) 
     placers: tuple[Placer, ...] = (MetisRecursive(), Metis(), Greedy(), Single())
     if splits_well(problem):
         with work_clock.loading():
-            placers = (ready_placer(CONTIGUOUS), *placers)
+            placers = (placer_of(CONTIGUOUS), *placers)
     rows = [] if start is None else [feasible(problem, start.devices).devices]
     for placer in placers:
         with suppress(PlacementError):
@@ -96,7 +96,7 @@ def best_of_chains(
     rows: list[Ints],
     budget: Budget,
     wanted: float | None = None,
-    **rules: Any,
+    **limits: Any,
 ) -> Placement:
     """Anneal from each row, (V,), in turn, until the budget is spent or the bound is reached.
 
@@ -108,13 +108,13 @@ def best_of_chains(
     ----------
     wanted
         Relative throughput at which to stop; None: the bound.
-    rules
+    limits
         Fields of `streamplace.sim.search.Instance` that limit moves: `current_device`,
         `migration_cost` and
         `migration_budget`.
     """
     scored = throughput_evaluator(problem)
-    climbs = scored.climbs and not rules
+    climbs = scored.climbs and not limits
     chain_budget = budget.share(ANNEALED) if climbs else budget
     annealers = [Annealer(case, rng) for case in scored.cases]
     units, first_of = problem.feasibility.unit_count, problem.feasibility.first_of
@@ -132,7 +132,7 @@ def best_of_chains(
         begun = work_clock.now()
         start = rows[number % len(rows)][first_of]
         annealer = annealers[number % len(annealers)]
-        chain = annealer.chain(annealer.instance._replace(**rules), start, plan, wanted)
+        chain = annealer.chain(annealer.instance._replace(**limits), start, plan, wanted)
         chain_budget.charge(chain.changes, work_clock.now() - begun)
         candidates.append(chain.on[problem.feasibility.unit_of])
         waited += plan.steps

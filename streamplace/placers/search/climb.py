@@ -58,7 +58,7 @@ class Climb(BasePlacer):
         row = first.devices
         if type(problem.objective) is Makespan and not problem.objective.noise:
             return Placement(problem, search_of_pass("climb")(problem, rng, row, budget))
-        return Placement(problem, _climbed(problem, rng, row, budget))
+        return Placement(problem, _climb(problem, rng, row, budget))
 
     @property
     def begins_from(self) -> str:
@@ -72,19 +72,19 @@ class Climb(BasePlacer):
         return Placement(problem, first_row(problem))
 
 
-def _climbed(problem: Problem, rng: np.random.Generator, row: Ints, budget: Budget) -> Ints:
-    rules = problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
-    row = row.astype(np.int32)
-    reached = float(qualities_of_rows(problem, row[None])[0])
+def _climb(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
+    feasibility = problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
+    devices = devices.astype(np.int32)
+    reached = float(qualities_of_rows(problem, devices[None])[0])
     while budget.left() > 0:
         begun = work_clock.now()
         i = int(rng.integers(len(units)))
-        moved = np.where(rules.unit_of == units[i], targets[i].astype(np.int32), row)
-        if (moved != row).any() and rules.violation(moved) is None:
+        moved = np.where(feasibility.unit_of == units[i], targets[i].astype(np.int32), devices)
+        if (moved != devices).any() and feasibility.violation(moved) is None:
             quality = float(qualities_of_rows(problem, moved[None])[0])
             # Equal placements are accepted too, because scores have wide plateaus.
             if quality >= reached:
-                row, reached = moved, quality
+                devices, reached = moved, quality
         budget.charge(1, work_clock.now() - begun)
-    return row
+    return devices

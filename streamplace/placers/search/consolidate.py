@@ -48,11 +48,11 @@ def fewest_devices(
     return placements[min(good.tolist(), key=cost)]
 
 
-def size_of(problem: Problem, row: Ints) -> tuple[float, float]:
+def size_of(problem: Problem, devices: Ints) -> tuple[float, float]:
     """Return the number of devices of a placement, (V,), and the bits between them per tuple."""
     arrays = flow(problem)
-    crossing = row[arrays.source] != row[arrays.target]
-    return float(len(np.unique(row))), float(arrays.stream_bits[crossing].sum())
+    crossing = devices[arrays.source] != devices[arrays.target]
+    return float(len(np.unique(devices))), float(arrays.stream_bits[crossing].sum())
 
 
 def consolidate(
@@ -128,18 +128,18 @@ def _on_these(
     on
         (U,) devices of units in the initial placement.
     """
-    rules = problem.feasibility
+    feasibility = problem.feasibility
     fewer = _only(annealer.instance, kept)
     if not fewer.allowed[fewer.row_of].any(axis=1).all():
         return None
     start = moved_to_allowed(fewer, on)
-    if rules.violation(start[rules.unit_of]) is not None:
+    if feasibility.violation(start[feasibility.unit_of]) is not None:
         return None
     changes = min(budget.left(), CHAIN[0] + CHAIN[1] * len(on))
     begun = work_clock.now()
     chain = annealer.chain(fewer, start, schedule(changes, len(on)), required)
     budget.charge(chain.changes, work_clock.now() - begun)
-    placement = Placement(problem, chain.on[rules.unit_of])
+    placement = Placement(problem, chain.on[feasibility.unit_of])
     return placement if qualities(problem, [placement])[0] >= required * CLOSE else None
 
 

@@ -49,10 +49,12 @@ class Current:
 
     def unit_costs(self, migration_cost: Floats) -> Floats:
         """Return the cost of the operators that leave if a unit goes to a device, (U, D)."""
-        rules, count = self.problem.feasibility, len(self.problem.cluster.devices)
+        feasibility, count = self.problem.feasibility, len(self.problem.cluster.devices)
         settled = self.devices >= 0
-        kept: Floats = np.zeros((rules.unit_count, count))
-        np.add.at(kept, (rules.unit_of[settled], self.devices[settled]), migration_cost[settled])
+        kept: Floats = np.zeros((feasibility.unit_count, count))
+        np.add.at(
+            kept, (feasibility.unit_of[settled], self.devices[settled]), migration_cost[settled]
+        )
         costs: Floats = kept.sum(axis=1, keepdims=True) - kept
         return costs
 
@@ -70,14 +72,14 @@ def current_devices(problem: Problem, old: Placement | Mapping[str, str]) -> Cur
     ProblemError
         If the current placement contains none of the graph's operators.
     """
-    rules, index = problem.feasibility, problem.cluster.index
+    feasibility, index = problem.feasibility, problem.cluster.index
     old_device = old.assignment if isinstance(old, Placement) else old
     names = problem.graph.names
     if old_device.keys().isdisjoint(names):
         raise ProblemError("the current placement contains none of the graph's operators")
     devices = np.array([index.get(old_device.get(name, ""), -1) for name in names], dtype=np.int32)
     settled = np.flatnonzero(devices >= 0)
-    barred = settled[~rules.allowed[rules.unit_of[settled], devices[settled]]]
+    barred = settled[~feasibility.allowed[feasibility.unit_of[settled], devices[settled]]]
     devices[barred] = -1
     return Current(problem, devices)
 

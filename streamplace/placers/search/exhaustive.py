@@ -39,28 +39,28 @@ def feasible_rows(
         Whether to return only one of the placements that differ by exchanges of the operators of
         interchangeable devices of one group and price. All of these must have equal costs.
     """
-    rules, devices = problem.feasibility, len(problem.cluster.devices)
-    if rules.unit_count * devices > MAX_CELLS:
+    feasibility, devices = problem.feasibility, len(problem.cluster.devices)
+    if feasibility.unit_count * devices > MAX_CELLS:
         return None
-    costs = np.zeros((rules.unit_count, devices)) if unit_costs is None else unit_costs
-    cheapest = np.where(rules.allowed, costs, np.inf).min(axis=1)
+    costs = np.zeros((feasibility.unit_count, devices)) if unit_costs is None else unit_costs
+    cheapest = np.where(feasibility.allowed, costs, np.inf).min(axis=1)
     extra = costs - cheapest[:, None]
     least = float(cheapest.sum())
     rounding = ROUNDING * max(abs(least), abs(limit) if np.isfinite(limit) else 0.0)
     left = np.array([limit - least + rounding])
-    most = min(most, MAX_CELLS // (rules.unit_count * devices))
-    room = rules.room[None]
-    rivals, distant = rivals_of(rules.excluding), rivals_of(rules.separating)
+    most = min(most, MAX_CELLS // (feasibility.unit_count * devices))
+    room = feasibility.room[None]
+    rivals, distant = rivals_of(feasibility.excluding), rivals_of(feasibility.separating)
     group_of, on_of_rival = problem.cluster.group_of, dict[int, Ints]()
-    affordable = (rules.allowed & (extra <= left[0])).sum(axis=1)
+    affordable = (feasibility.allowed & (extra <= left[0])).sum(axis=1)
     levels: list[tuple[int, Ints, Ints]] = []
     before, used = _before(problem), np.zeros((1, devices), dtype=bool)
     # The units with the fewest choices come first, which keeps the number of partial placements
     # low.
     for u in np.argsort(affordable, kind="stable").tolist():
-        fits = rules.allowed[u] & (extra[u] <= left[:, None])
-        if rules.limits:
-            fits &= (rules.needs[u] <= room).all(axis=2)
+        fits = feasibility.allowed[u] & (extra[u] <= left[:, None])
+        if feasibility.limits:
+            fits &= (feasibility.needs[u] <= room).all(axis=2)
         for rival in rivals.get(u, set()) & on_of_rival.keys():
             fits[np.arange(len(fits)), on_of_rival[rival]] = False
         for rival in distant.get(u, set()) & on_of_rival.keys():
@@ -77,13 +77,13 @@ def feasible_rows(
         if distinct:
             used = used[parent]
             used[np.arange(len(parent)), device] = True
-        if rules.limits:
+        if feasibility.limits:
             room = room[parent]
-            room[np.arange(len(parent)), device] -= rules.needs[u]
+            room[np.arange(len(parent)), device] -= feasibility.needs[u]
         on_of_rival = {rival: on[parent] for rival, on in on_of_rival.items()}
         if u in rivals or u in distant:
             on_of_rival[u] = device
-    return _traced_back(levels)[:, rules.unit_of]
+    return _traced_back(levels)[:, feasibility.unit_of]
 
 
 def best_and_cheapest(problem: Problem, as_good: float, most: int) -> list[Placement]:

@@ -36,18 +36,18 @@ def better_by(problem: Problem, prefer: Prefer | None) -> Better:
             first, second = qualities_of_rows(problem, rows)
         return float(first), float(second)
 
-    def better(row: Ints, than: Ints) -> bool:
-        reached, before = values(np.stack([row, than]))
+    def better(devices: Ints, than: Ints) -> bool:
+        reached, before = values(np.stack([devices, than]))
         same = SAME * max(abs(reached), abs(before))
         # Both are good enough, so that the number of devices decides.
         if prefer == "fewest" and min(reached, before) >= AS_GOOD * max(reached, before):
-            now, other = (size_of(problem, each) for each in (row, than))
+            now, other = (size_of(problem, each) for each in (devices, than))
             for size, least in zip(now, other, strict=True):
                 if abs(size - least) > SAME * max(size, least):
                     return size < least
         if prefer == "balance" and abs(reached - before) <= same:
-            placements = [Placement(problem, each) for each in (row, than)]
-            return may_spread(problem, placements) and more_balanced(problem, row, than)
+            placements = [Placement(problem, each) for each in (devices, than)]
+            return may_spread(problem, placements) and more_balanced(problem, devices, than)
         return reached > before + same
 
     return better

@@ -94,7 +94,7 @@ def _worth(search: Nearby, price: float) -> Worth:
 
 
 def _cheaper(
-    search: Nearby, row: Ints, least: Ints, worth: Worth, seconds: Floats, budget: Budget
+    search: Nearby, devices: Ints, least: Ints, worth: Worth, seconds: Floats, budget: Budget
 ) -> Ints:
     """Return a placement, (V,), worth at least as much, after searches for one of less cost.
 
@@ -105,15 +105,15 @@ def _cheaper(
     """
     current = search.current
     while True:
-        row = polished(search, row, worth, budget)
-        limit = float(current.costs(row[None], seconds)[0]) * BELOW
+        devices = polished(search, devices, worth, budget)
+        limit = float(current.costs(devices[None], seconds)[0]) * BELOW
         if limit < current.costs(least[None], seconds)[0] or budget.left() == 0:
-            return row
+            return devices
         other = search.annealed([least], seconds, limit, budget.share(REFINED))
         other = polished(search, other, worth, budget)
-        if worth(other[None])[0] <= worth(row[None])[0] + search.gain:
-            return row
-        row = other
+        if worth(other[None])[0] <= worth(devices[None])[0] + search.gain:
+            return devices
+        devices = other
 
 
 def _largest_cost(search: Nearby, staying: Ints, price: float, seconds: Floats) -> float:

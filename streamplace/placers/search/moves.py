@@ -46,7 +46,7 @@ def with_fewest_moves(current: Current) -> Placement:
     # Each unit is on its cheapest device, so that no placement needs fewer moves.
     if problem.feasibility.violation(draft[problem.feasibility.unit_of]) is None:
         return Placement(problem, draft[problem.feasibility.unit_of])
-    found = _enumerated(current, costs, draft)
+    found = _nearest_of_all(current, costs, draft)
     if found is None:
         found = _with_evictions(current, costs, draft)
     return feasible(problem, draft[problem.feasibility.unit_of] if found is None else found)
@@ -58,12 +58,12 @@ def must_move(current: Current, operator: int) -> bool:
     The result is False if the search for such a placement gives up.
     """
     device = int(current.devices[operator])
-    rules = current.problem.feasibility
-    if device < 0 or rules.is_free:
+    feasibility = current.problem.feasibility
+    if device < 0 or feasibility.is_free:
         return device < 0
     costs = current.unit_costs(np.ones(len(current.devices)))
-    preferred = [_by_cost(rules.allowed[u], costs[u]) for u in range(rules.unit_count)]
-    preferred[rules.unit_of[operator]] = [device]
+    preferred = [_by_cost(feasibility.allowed[u], costs[u]) for u in range(feasibility.unit_count)]
+    preferred[feasibility.unit_of[operator]] = [device]
     try:
         assign(current.problem, preferred)
     except InfeasibleError:
@@ -93,13 +93,13 @@ def _least_loaded(current: Current, costs: Floats) -> Ints:
     return on
 
 
-def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
+def _nearest_of_all(current: Current, costs: Floats, draft: Ints) -> Ints | None:
     """Return the placement, (V,), nearest to a draft among those with the fewest moves.
 
     The result is None if there are too many placements to enumerate, or none.
     """
-    rules = current.problem.feasibility
-    if rules.unit_count > MAX_UNITS:
+    feasibility = current.problem.feasibility
+    if feasibility.unit_count > MAX_UNITS:
         return None
     least = costs.min(axis=1).sum()
     finite = np.where(np.isfinite(costs), costs, 0.0)
@@ -109,22 +109,22 @@ def _enumerated(current: Current, costs: Floats, draft: Ints) -> Ints | None:
         if rows is None:
             return None
         if len(rows):
-            nearest: Ints = rows[(rows != draft[rules.unit_of]).sum(axis=1).argmin()]
+            nearest: Ints = rows[(rows != draft[feasibility.unit_of]).sum(axis=1).argmin()]
             return nearest
     return None
 
 
 def _with_evictions(current: Current, costs: Floats, draft: Ints) -> Ints | None:
     """Return a placement, (V,), for which few units leave their cheapest devices; None if none."""
-    rules = current.problem.feasibility
+    feasibility = current.problem.feasibility
     cheapest = costs == costs.min(axis=1, keepdims=True)
     near = [_by_cost(cheapest[u], _with_first(draft[u], costs[u])) for u in range(len(costs))]
     for evicted in islice(_candidate_sets(current), MAX_TRIES):
         choices = list(near)
         for u in evicted:
-            choices[u] = _by_cost(rules.allowed[u] & ~cheapest[u], costs[u])
+            choices[u] = _by_cost(feasibility.allowed[u] & ~cheapest[u], costs[u])
         try:
-            return assign(current.problem, choices, STEPS)[rules.unit_of]
+            return assign(current.problem, choices, STEPS)[feasibility.unit_of]
         except (InfeasibleError, PlacementError):
             continue
     return None
@@ -144,16 +144,18 @@ def _with_first(device: int, costs: Floats) -> Floats:
 
 def _candidate_sets(current: Current) -> Iterator[tuple[int, ...]]:
     """Yield sets of units that may be in the way of others, small sets with low needs first."""
-    rules = current.problem.feasibility
-    apart = {u for group in (*rules.excluding, *rules.separating) for u in group}
-    settled = np.unique(rules.unit_of[current.devices >= 0]).tolist()
-    units = [u for u in settled if rules.relative_needs[u] > 0 or u in apart]
-    units.sort(key=lambda u: rules.relative_needs[u])
+    feasibility = current.problem.feasibility
+    apart = {u for group in (*feasibility.excluding, *feasibility.separating) for u in group}
+    settled = np.unique(feasibility.unit_of[current.devices >= 0]).tolist()
+    units = [u for u in settled if feasibility.relative_needs[u] > 0 or u in apart]
+    units.sort(key=lambda u: feasibility.relative_needs[u])
     for count in range(MAX_EVICTED + 1):
         yield from combinations(units, count)
 
 
-def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget: Budget) -> Ints:
+def polished(
+    search: Nearby, devices: Ints, worth: Callable[[Ints], Floats], budget: Budget
+) -> Ints:
     """Return a placement, (V,), that is worth more, or as much with fewer moves.
 
     Many units that moved go back at once, then fewer and fewer. After that one or two go back, two
@@ -166,8 +168,8 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         Value of placements, (K,) for (K, V): what they are worth less the price of the moves.
     """
     current, gain = search.current, search.gain
-    rules = current.problem.feasibility
-    value = float(worth(row[None])[0])
+    feasibility = current.problem.feasibility
+    value = float(worth(devices[None])[0])
 
     def loses_nothing(returned: Ints) -> bool:
         nonlocal value
@@ -177,24 +179,24 @@ def polished(search: Nearby, row: Ints, worth: Callable[[Ints], Floats], budget:
         value = max(value, reached)  # many small losses do not add up
         return True
 
-    row = _with_many_returned(current, row, loses_nothing, budget)
-    moves = int(current.moves(row[None])[0])
+    devices = _with_many_returned(current, devices, loses_nothing, budget)
+    moves = int(current.moves(devices[None])[0])
     neighbours = (_returns, _whole_devices, _single_moves, _double_moves)
     k = 0
     while k < len(neighbours) and budget.left() > 0:
-        rows, begun = neighbours[k](current, row), work_clock.now()
+        rows, begun = neighbours[k](current, devices), work_clock.now()
         values, counts = worth(rows), current.moves(rows)
         budget.charge(len(rows), work_clock.now() - begun)
         better = (values > value + gain) | ((values >= value - gain) & (counts < moves))
         order = [i for i in np.lexsort((counts, -values)).tolist() if better[i]]
-        chosen = next((i for i in order if rules.violation(rows[i]) is None), None)
+        chosen = next((i for i in order if feasibility.violation(rows[i]) is None), None)
         if chosen is None:
             k += 1
             continue
         # After a gain, the quickest neighbourhood comes first again.
-        row, moves, k = rows[chosen], int(counts[chosen]), 0
+        devices, moves, k = rows[chosen], int(counts[chosen]), 0
         value = max(value, float(values[chosen]))
-    return row
+    return devices
 
 
 def best_with_fewest_moves(search: Nearby, rows: Ints, worths: Floats) -> Ints:
@@ -231,14 +233,19 @@ def without_needless_moves(
 
     if not better(found, staying):
         return staying
-    rules, is_slow = current.problem.feasibility, evaluator(current.problem).best_possible is None
+    feasibility, is_slow = (
+        current.problem.feasibility,
+        evaluator(current.problem).best_possible is None,
+    )
     # Where scoring takes long, only the return of all units at once is tried.
     tries = Budget(evaluations=1 if is_slow else max(1, MAX_CELLS // len(found)))
     row = _with_many_returned(current, found, loses_nothing, tries)
     while not is_slow:
         rows = _returns(current, row)[1:]
         nearest = rows[np.argsort(current.moves(rows), kind="stable")]
-        back = (each for each in nearest if rules.violation(each) is None and loses_nothing(each))
+        back = (
+            each for each in nearest if feasibility.violation(each) is None and loses_nothing(each)
+        )
         if (fewer := next(back, None)) is None:
             break
         row = fewer
@@ -246,89 +253,91 @@ def without_needless_moves(
 
 
 def _with_many_returned(
-    current: Current, row: Ints, loses_nothing: Callable[[Ints], bool], budget: Budget
+    current: Current, devices: Ints, loses_nothing: Callable[[Ints], bool], budget: Budget
 ) -> Ints:
     """Return a placement, (V,), after groups of units have gone back where this loses nothing.
 
     All units that moved are tried together, then halves of them, and so on down to single ones.
     When the budget is spent, a minimum of groups is still tried.
     """
-    rules, tries = current.problem.feasibility, 0
-    homes = _homes(current, row)
+    feasibility, tries = current.problem.feasibility, 0
+    homes = _homes(current, devices)
     size = len(homes)
     while size:
         for first in range(0, len(homes), size):
             if tries >= MIN_TRIES and budget.left() == 0:
-                return row
+                return devices
             tries, begun = tries + 1, work_clock.now()
-            target = np.full(rules.unit_count, -1, dtype=row.dtype)
-            units, devices = zip(*homes[first : first + size], strict=True)
-            target[list(units)] = devices
-            back = target[rules.unit_of]
-            returned = np.where(back >= 0, back, row)
-            if rules.violation(returned) is None and loses_nothing(returned):
-                row = returned
+            target = np.full(feasibility.unit_count, -1, dtype=devices.dtype)
+            units, own = zip(*homes[first : first + size], strict=True)
+            target[list(units)] = own
+            back = target[feasibility.unit_of]
+            returned = np.where(back >= 0, back, devices)
+            if feasibility.violation(returned) is None and loses_nothing(returned):
+                devices = returned
             budget.charge(1, work_clock.now() - begun)
-        homes = _homes(current, row)
+        homes = _homes(current, devices)
         size = min(size // 2, len(homes))
-    return row
+    return devices
 
 
-def _homes(current: Current, row: Ints) -> list[tuple[int, int]]:
+def _homes(current: Current, devices: Ints) -> list[tuple[int, int]]:
     """Return each unit of which an operator has moved, with that operator's current device."""
-    moved = np.flatnonzero(current.left(row[None])[0])
+    moved = np.flatnonzero(current.left(devices[None])[0])
     unit_of = current.problem.feasibility.unit_of
     return sorted({(int(unit_of[v]), int(current.devices[v])) for v in moved})
 
 
-def _returns(current: Current, row: Ints) -> Ints:
+def _returns(current: Current, devices: Ints) -> Ints:
     """Return a placement and those in which one or two units go back to where they were, (K, V).
 
     If few units have moved, any number of them goes back. If many have, only the placement itself
     is returned.
     """
-    unit_of, homes = current.problem.feasibility.unit_of, _homes(current, row)
+    unit_of, homes = current.problem.feasibility.unit_of, _homes(current, devices)
     # Too many to score; groups of them have been tried before.
-    if len(homes) ** 2 > 2 * min(MAX_CELLS // len(row), MAX_PAIRS):
-        return row[None]
-    rows, most = [row], len(homes) if len(homes) <= FEW_MOVES else 2
+    if len(homes) ** 2 > 2 * min(MAX_CELLS // len(devices), MAX_PAIRS):
+        return devices[None]
+    rows, most = [devices], len(homes) if len(homes) <= FEW_MOVES else 2
     for back in chain(*(combinations(homes, count) for count in range(1, most + 1))):
-        returned = row.copy()
+        returned = devices.copy()
         for unit, device in back:
             returned[unit_of == unit] = device
         rows.append(returned)
     return np.stack(rows)
 
 
-def _whole_devices(current: Current, row: Ints) -> Ints:
+def _whole_devices(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which a device takes over or exchanges another's units."""
-    devices = np.unique(row)
-    if len(devices) * len(current.problem.cluster.devices) * len(row) > MAX_CELLS:
-        return row[None]
-    rows = [row]
-    for a in devices:
+    used = np.unique(devices)
+    if len(used) * len(current.problem.cluster.devices) * len(devices) > MAX_CELLS:
+        return devices[None]
+    rows = [devices]
+    for a in used:
         for b in range(len(current.problem.cluster.devices)):
-            rows.append(np.where(row == a, b, row).astype(row.dtype))
-            rows.append(np.where(row == b, a, rows[-1]).astype(row.dtype))
+            rows.append(np.where(devices == a, b, devices).astype(devices.dtype))
+            rows.append(np.where(devices == b, a, rows[-1]).astype(devices.dtype))
     return np.stack(rows)
 
 
-def _single_moves(current: Current, row: Ints) -> Ints:
+def _single_moves(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which one unit goes elsewhere; none if there are many."""
-    rules = current.problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
-    if len(units) * len(row) > MAX_CELLS:
-        return row[None]
-    return np.where(rules.unit_of == units[:, None], targets[:, None].astype(row.dtype), row)
+    feasibility = current.problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
+    if len(units) * len(devices) > MAX_CELLS:
+        return devices[None]
+    return np.where(
+        feasibility.unit_of == units[:, None], targets[:, None].astype(devices.dtype), devices
+    )
 
 
-def _double_moves(current: Current, row: Ints) -> Ints:
+def _double_moves(current: Current, devices: Ints) -> Ints:
     """Return the placements, (K, V), in which two units go elsewhere; none if there are many."""
-    rules = current.problem.feasibility
-    units, targets = np.nonzero(rules.allowed)
-    if len(units) ** 2 * len(row) > 2 * MAX_CELLS:
-        return row[None]
+    feasibility = current.problem.feasibility
+    units, targets = np.nonzero(feasibility.allowed)
+    if len(units) ** 2 * len(devices) > 2 * MAX_CELLS:
+        return devices[None]
     first, second = np.nonzero(units[:, None] < units)
-    moved = np.where(rules.unit_of == units[first, None], targets[first, None], row)
-    rows = np.where(rules.unit_of == units[second, None], targets[second, None], moved)
-    return rows.astype(row.dtype)
+    moved = np.where(feasibility.unit_of == units[first, None], targets[first, None], devices)
+    rows = np.where(feasibility.unit_of == units[second, None], targets[second, None], moved)
+    return rows.astype(devices.dtype)

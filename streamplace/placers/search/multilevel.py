@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.errors import Fault, UsageError
 from streamplace.placers.base import THROUGHPUT, BasePlacer
-from streamplace.placers.partition.cut import cut, weighted
+from streamplace.placers.partition.cut import cut, published_weights
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.placers.repair import feasible
 from streamplace.placers.search.annealing import (
@@ -16,7 +16,7 @@ from streamplace.placers.search.annealing import (
     ChainResult,
     levels_of,
     moved_to_allowed,
-    refined,
+    refine,
     refined_below,
 )
 from streamplace.problem.grouping import Quotient
@@ -68,9 +68,9 @@ class Multilevel(BasePlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None = None
     ) -> Placement:
         """Return the placement, repaired where constraints require it."""
-        rules, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
+        feasibility, annealer = problem.feasibility, Annealer(problem, rng, headroom=True)
         best = self._attempt(problem, annealer, *SETTINGS[0], None)
-        for number in range(1, min(MAX_TRIES, MAX_UNITS // rules.unit_count)):
+        for number in range(1, min(MAX_TRIES, MAX_UNITS // feasibility.unit_count)):
             if annealer.near(best, NEAR):
                 break
             # Every other try joins only what the best placement has together, and so improves it;
@@ -79,11 +79,13 @@ class Multilevel(BasePlacer):
             setting = SETTINGS[number % len(SETTINGS)]
             again = self._attempt(problem, annealer, *setting, inside)
             best = max(best, again, key=lambda chain: chain.reached)
-        row = best.on[rules.unit_of]
+        row = best.on[feasibility.unit_of]
         # Moves keep to constraints, but METIS's parts, from which they began, need not.
-        if rules.violation(row) is not None:
-            repaired = feasible(problem, row).devices[rules.first_of]
-            row = refined(annealer, annealer.instance, repaired, self.changes).on[rules.unit_of]
+        if feasibility.violation(row) is not None:
+            repaired = feasible(problem, row).devices[feasibility.first_of]
+            row = refine(annealer, annealer.instance, repaired, self.changes).on[
+                feasibility.unit_of
+            ]
         return Placement(problem, row)
 
     def _attempt(
@@ -94,7 +96,7 @@ class Multilevel(BasePlacer):
         coarsest = levels.instances[-1]
         plan = self._coarse_plan(levels.instances[0], coarsest, hot)
         if inside is None:
-            chain = _placed(problem, annealer, coarsest, plan)
+            chain = _search_from_parts(problem, annealer, coarsest, plan)
         else:
             chain = annealer.chain(coarsest, levels.up(inside), plan)
         return refined_below(annealer, levels, len(levels.groups), chain, self.changes)
@@ -105,11 +107,11 @@ class Multilevel(BasePlacer):
         return Schedule(changes, hot, COARSE_COLD, *NEARBY)
 
 
-def _placed(
+def _search_from_parts(
     problem: Problem, annealer: Annealer, instance: Instance, plan: Schedule
 ) -> ChainResult:
     """Return the best of several chains from METIS's parts."""
-    graph = weighted(_quotient(instance))
+    graph = published_weights(_quotient(instance))
     parts = min(parts_for(problem, None), len(instance.work))
     chains: list[ChainResult] = []
     for number in range(CHAINS):

@@ -151,8 +151,8 @@ def test_no_further_set_is_searched_once_the_time_is_over() -> None:
     """No set keeps a limit that is hardly above the time of services alone."""
     whole = sp.plan(GRAPH, "3x2500", most=3)
     limit = LatencyLimit.parse("p99=0.5ms")
-    one = planned_within(whole, limit, 0, clock=Budget(0.0))
-    every = planned_within(whole, limit, 0, clock=Budget())
+    one = planned_within(whole, limit, 0, budget=Budget(0.0))
+    every = planned_within(whole, limit, 0, budget=Budget())
     counts = [sum(row.latency is not None for row in found.rows) for found in (one, every)]
     assert counts == [1, 3]
     assert not one.proven

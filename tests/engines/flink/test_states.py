@@ -12,7 +12,7 @@ import pytest
 
 from streamplace.control.planning import SizePlanner
 from streamplace.control.plans import Plan
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.engines.flink.applying.preflight import faults_of_job
 from streamplace.engines.flink.documents import (
     Job,
@@ -112,7 +112,7 @@ def test_watch(state: str, several: bool) -> None:
         [Stream(name, "parse", partitioning="rebalance") for name in names[:2]],
     )
     cluster = Cluster([Device(name, 2500.0, cores=4) for name in ("m1", "m2")])
-    plan = SizePlanner(graph, cluster, Rules())(found, rate, 10.0)
+    plan = SizePlanner(graph, cluster, ControllerSettings())(found, rate, 10.0)
     assert isinstance(plan, Plan), plan
     assert plan.deployment.parallelism["parse"] == 2
     if ended:

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.problem.instances import operator_devices
 from streamplace.problem.placement import Placement
 from tests.support.chain_placement import chain_placement
@@ -53,5 +53,5 @@ def test_export_to_ibm_overlay(placement: Placement) -> None:
 
 def test_an_overlay_has_no_operators() -> None:
     placement = chain_placement(["s", "t"], [0, 1], {})
-    assert len(named("ibm-overlay").lost(placement)) == 1
+    assert len(format_named("ibm-overlay").lost(placement)) == 1
     assert json.loads(export_text(placement, "ibm-overlay"))  # which has no comments

@@ -17,7 +17,7 @@ from streamplace.engines.kubernetes.parts import has_replicas
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
 from streamplace.formats.instances import operator_cores
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.graph import Operator, Stream, StreamGraph
 from streamplace.problem.network import Network
@@ -207,7 +207,10 @@ def test_replicas_request_what_the_busiest_of_them_needs() -> None:
 
 def test_what_replicas_lose_and_assume_is_printed() -> None:
     placement = keyed_placement([0, 1, 1])
-    lost, assumed = named("kubernetes").lost(placement), named("kubernetes").assumed(placement)
+    lost, assumed = (
+        format_named("kubernetes").lost(placement),
+        format_named("kubernetes").assumed(placement),
+    )
     assert any("fractions of 'gpu' are rounded up for each pod" in each for each in lost)
     assert any(each.startswith("pods of 'k' are alike") for each in lost)
     assert any(each.startswith("each pod of 'k' runs one instance") for each in assumed)

@@ -12,7 +12,7 @@ from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGra
 from streamplace.engines.kubernetes.resources import extended_name
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.scoring.loads import resource_use
 
 ASSUMED = "nvidia.com/gpu stands for 'gpu', streamplace/big-disk-{} stands for 'big disk'"
@@ -58,11 +58,13 @@ def test_fractions_are_added_up_and_then_rounded_up() -> None:
     problem = Problem(graph, Cluster([Device("d", 1e3, resources={"gpu": 1})]))
     made = Placement(problem, [0, 0, 0])
     assert resources_of(made)[0]["limits"] == {"nvidia.com/gpu": "1"}
-    (lost,) = named("kubernetes").lost(made)
+    (lost,) = format_named("kubernetes").lost(made)
     assert lost.startswith("fractions of 'gpu' are rounded up for each PE")
     assert f"# Lost: {lost}\n" in export_text(made, "kubernetes")
     halves, _ = graph.with_numbers(resources={0: {"gpu": 0.5}, 1: {"gpu": 0.5}})
-    assert not named("kubernetes").lost(Placement(Problem(halves, problem.cluster), [0, 0, 0]))
+    assert not format_named("kubernetes").lost(
+        Placement(Problem(halves, problem.cluster), [0, 0, 0])
+    )
 
 
 def test_parts_of_a_millionth_are_not_rounded_up() -> None:
@@ -80,11 +82,11 @@ def test_parts_of_a_millionth_are_not_rounded_up() -> None:
 
 def test_assumed_names_are_in_the_file() -> None:
     made = placement({"gpu": 1, "big disk": 1, "amd.com/gpu": 1})
-    (assumed,) = named("kubernetes").assumed(made)
+    (assumed,) = format_named("kubernetes").assumed(made)
     label = extended_name("big disk").removeprefix("streamplace/big-disk-")
     assert sorted(assumed.split(", ")) == sorted(ASSUMED.format(label).split(", "))
     assert f"# Assumed: {assumed}\n" in export_text(made, "kubernetes")
-    assert named("kubernetes").assumed(placement({"amd.com/gpu": 1})) == []
+    assert format_named("kubernetes").assumed(placement({"amd.com/gpu": 1})) == []
 
 
 LONGEST = ".".join(["a" * 48] * 5)  # 244 characters, and 253 with ``requests.``
@@ -122,7 +124,7 @@ def test_resources_of_kubernetes_itself_keep_their_names() -> None:
         "streamplace/hugepages-big": "1",
     }
     assert found["requests"] == {"cpu": "1m", **found["limits"]}
-    (assumed,) = [text for text in named("kubernetes").assumed(made) if "stands for" in text]
+    (assumed,) = [text for text in format_named("kubernetes").assumed(made) if "stands for" in text]
     assert "ephemeral-storage" not in assumed
 
 
@@ -141,8 +143,10 @@ def test_two_resources_with_one_extended_resource() -> None:
 @pytest.mark.parametrize("kind", ["flink", "flink-config", "capsys", "storm-ras", "ibm-spl"])
 def test_other_formats_say_that_they_drop_resources(kind: str) -> None:
     expected = "the file does not reserve 'gpu', which the placement counts; "
-    assert expected + "reserve what is needed by hand" in named(kind).lost(placement({"gpu": 1}))
-    assert not any("reserve" in each for each in named(kind).lost(placement({})))
+    assert expected + "reserve what is needed by hand" in format_named(kind).lost(
+        placement({"gpu": 1})
+    )
+    assert not any("reserve" in each for each in format_named(kind).lost(placement({})))
 
 
 def test_labels_of_operators_with_resources_are_not_counted_as_lost() -> None:
@@ -150,4 +154,4 @@ def test_labels_of_operators_with_resources_are_not_counted_as_lost() -> None:
         [Operator("a", 1.0, 0.0, requires=("gpu",), resources={"gpu": 1})], source_rate=1.0
     )
     device = Device("d", 1e3, labels=("gpu",), resources={"gpu": 1})
-    assert named("kubernetes").lost(Placement(Problem(graph, Cluster([device])), [0])) == []
+    assert format_named("kubernetes").lost(Placement(Problem(graph, Cluster([device])), [0])) == []

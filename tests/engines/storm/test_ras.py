@@ -13,7 +13,7 @@ from hypothesis import given
 
 from streamplace.errors import ProblemError
 from streamplace.formats.documents import export_text
-from streamplace.formats.registry import named
+from streamplace.formats.registry import format_named
 from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.graph import Operator, Stream, StreamGraph
@@ -141,9 +141,9 @@ def test_supervisors_state_what_their_hosts_offer() -> None:
     assert "# d0: supervisor.cpu.capacity: 800, supervisor.memory.capacity.mb: 3128 or more" in text
     assert "# d1: supervisor.cpu.capacity: 800, supervisor.memory.capacity.mb: 256 or more" in text
     assert "# Assumed: the storm.yaml of each supervisor" in text
-    assert not named("storm-ras").assumed(on_devices(operators, [0, 1], cores=4))
+    assert not format_named("storm-ras").assumed(on_devices(operators, [0, 1], cores=4))
     large = [Operator("a", 1, 1, memory_bytes=4000 * 2**20), Operator("b", 1, 1)]
-    assert named("storm-ras").assumed(on_devices(large, [0, 1], cores=4))
+    assert format_named("storm-ras").assumed(on_devices(large, [0, 1], cores=4))
 
 
 def test_enough_states_are_searched_for_all_executors() -> None:
@@ -213,10 +213,10 @@ def test_too_many_operators() -> None:
 
 def test_hosts_of_executors_are_lost() -> None:
     split = chain_placement(["s", "a[0]", "a[1]"], [0, 0, 1], {"a[0]": "a", "a[1]": "a"})
-    (lost,) = named("storm-ras").lost(split)
+    (lost,) = format_named("storm-ras").lost(split)
     assert lost.startswith("Storm chooses which executors of 'a' run on which host")
     whole = chain_placement(["s", "a[0]", "a[1]"], [0, 1, 1], {"a[0]": "a", "a[1]": "a"})
-    assert not named("storm-ras").lost(whole)
+    assert not format_named("storm-ras").lost(whole)
 
 
 def merged(flux: str, fragment: dict[str, Any]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from streamplace import read_cluster, read_graph, read_job
 from streamplace.cli.main import main
 from streamplace.errors import UsageError
-from streamplace.formats.registry import formats, named
+from streamplace.formats.registry import format_named, formats
 from streamplace.problem.expansion import to_operators
 from tests.corpus.engine_documents import DOCUMENTS
 from tests.corpus.engine_documents.clusters import CLUSTERS
@@ -90,7 +90,9 @@ def test_graph_and_cluster(kind: str, document: Path, capsys: Capture) -> None:
 def test_each_format_has_a_cluster_or_has_none() -> None:
     for kind, texts in DOCUMENTS.items():
         for text in texts:
-            assert (read_document(kind, text).cluster is not None) == named(kind).has_cluster, kind
+            assert (read_document(kind, text).cluster is not None) == format_named(
+                kind
+            ).has_cluster, kind
 
 
 def test_a_cluster_that_is_not_written_is_named(document: Path, capsys: Capture) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from streamplace.control.controller import Controller
 from streamplace.control.journal import Entry, latest, read_entries, unfinished
 from streamplace.control.plans import Deployment
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.engines.flink.manifest import Manifest, read_manifest
 from streamplace.engines.storm import profile
 from streamplace.errors import FormatError, located
@@ -207,7 +207,7 @@ def _journal(folder: str) -> list[Entry]:
 
 def _go_on(entries: list[Entry]) -> None:
     if (state := latest(entries, "state")) is not None:
-        Controller(Rules(), journals.plan).restore(state)
+        Controller(ControllerSettings(), journals.plan).restore(state)
     if steps := unfinished(entries):
         Deployment.from_dict(steps[0].details["deployment"])
 

@@ -22,8 +22,7 @@ from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.scoring.throughput import bound
 from streamplace.util.arrays import Ints
-from streamplace.workflows.place import solve
-from tests.support.placements import some_placement_is_feasible, throughput_of
+from tests.support.placements import solve, some_placement_is_feasible, throughput_of
 from tests.support.policies import (
     KINDS,
     cluster_of,

@@ -21,8 +21,8 @@ from streamplace.learning.policy.registry import (
 from streamplace.learning.policy.tensor_files import summary
 from streamplace.learning.policy.weights import pack_policy, parameter_hash, read_policy
 from streamplace.learning.training import read_config, train
-from streamplace.workflows.place import solve
 from tests.support.errors import fault_of
+from tests.support.placements import solve
 from tests.support.policies import cluster_of, greedy_placement, layered_problem
 from tests.support.training_runs import check_same, ctrl_c_at
 

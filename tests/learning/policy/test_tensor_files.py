@@ -8,9 +8,9 @@ import pytest
 
 from streamplace.errors import CheckpointError, StreamplaceError
 from streamplace.learning.policy.tensor_files import FORMAT, VERSION
-from streamplace.learning.policy.weights import packed, read_policy
-from streamplace.workflows.place import solve
+from streamplace.learning.policy.weights import pack_tensors, read_policy
 from tests.support.errors import fault_of
+from tests.support.placements import solve
 from tests.support.policies import (
     cluster_of,
     layered_problem,
@@ -102,7 +102,7 @@ def test_an_invalid_file_with_a_correct_hash_is_rejected(
     metadata: dict[str, str], message: str, tmp_path: Path
 ) -> None:
     """A correct hash does not make a valid policy."""
-    data = packed(policy_of(SCORER).state_dict(), metadata)
+    data = pack_tensors(policy_of(SCORER).state_dict(), metadata)
     assert message in message_of(tmp_path / "x.safetensors", data)
 
 
@@ -110,6 +110,8 @@ def test_invalid_tensors_are_rejected(tmp_path: Path) -> None:
     """Tensors may be missing or have a different shape."""
     weights = dict(policy_of(SCORER).state_dict())
     last = weights.pop("score.bias")
-    assert "score.bias" in message_of(tmp_path / "few.safetensors", packed(weights, METADATA))
+    assert "score.bias" in message_of(tmp_path / "few.safetensors", pack_tensors(weights, METADATA))
     weights["score.bias"] = last.repeat(2)
-    assert "score.bias" in message_of(tmp_path / "shape.safetensors", packed(weights, METADATA))
+    assert "score.bias" in message_of(
+        tmp_path / "shape.safetensors", pack_tensors(weights, METADATA)
+    )

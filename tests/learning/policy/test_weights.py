@@ -10,7 +10,7 @@ import torch
 
 from streamplace.errors import CheckpointError
 from streamplace.learning.policy.tensor_files import summary
-from streamplace.learning.policy.weights import packed, read_policy, unpacked
+from streamplace.learning.policy.weights import pack_tensors, read_policy, unpack_tensors
 from tests.corpus.own_files import weights
 
 TENSORS = {"b": torch.ones(3), "a": torch.zeros(2, 2)}
@@ -19,21 +19,21 @@ METADATA = {"kind": "x", "card": '{"ä": "\\n"}', "format": "f", "sizes": "{}", 
 
 def test_the_same_tensors_give_the_same_bytes() -> None:
     """The safetensors library writes metadata in random order."""
-    assert len({packed(TENSORS, METADATA) for _ in range(20)}) == 1
+    assert len({pack_tensors(TENSORS, METADATA) for _ in range(20)}) == 1
 
 
 def test_unpacked_reverses_packed() -> None:
-    tensors, metadata = unpacked(packed(TENSORS, METADATA), "x")
+    tensors, metadata = unpack_tensors(pack_tensors(TENSORS, METADATA), "x")
     assert metadata == METADATA
     assert tensors.keys() == TENSORS.keys()
     assert all((tensors[name] == x).all() for name, x in TENSORS.items())
-    assert int.from_bytes(packed(TENSORS, METADATA)[:8], "little") % 8 == 0
+    assert int.from_bytes(pack_tensors(TENSORS, METADATA)[:8], "little") % 8 == 0
 
 
 def refused(data: bytes) -> bool:
     """Return whether a file is refused by a message of one line that names it."""
     try:
-        unpacked(data, "x")
+        unpack_tensors(data, "x")
     except CheckpointError as error:
         return str(error).startswith("x: ") and str(error).isprintable()
     return False
@@ -41,7 +41,7 @@ def refused(data: bytes) -> bool:
 
 def test_every_damage_is_refused() -> None:
     """All single flipped bits, truncations and repeated bytes of a file."""
-    data = packed(TENSORS, METADATA)
+    data = pack_tensors(TENSORS, METADATA)
     for i in range(len(data)):
         before, after = data[:i], data[i:]
         for bit in range(8):
@@ -75,9 +75,9 @@ DEEP = "[" * 100_000 + "]" * 100_000
 
 @pytest.mark.parametrize("card", ['{"a": NaN}', '{"a": 1e999}', f'{{"a": {DEEP}}}', "[1]", "x"])
 def test_invalid_cards_are_rejected(card: str, tmp_path: Path) -> None:
-    tensors, metadata = unpacked(weights(), "file")
+    tensors, metadata = unpack_tensors(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**metadata, "card": card}))
+    path.write_bytes(pack_tensors(tensors, {**metadata, "card": card}))
     for read in (summary, read_policy):
         with pytest.raises(CheckpointError) as caught:
             read(path)
@@ -85,12 +85,12 @@ def test_invalid_cards_are_rejected(card: str, tmp_path: Path) -> None:
 
 
 def test_invalid_sizes_are_rejected_in_one_line(tmp_path: Path) -> None:
-    tensors, metadata = unpacked(weights(), "file")
+    tensors, metadata = unpack_tensors(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": -1}'}))
+    path.write_bytes(pack_tensors(tensors, {**metadata, "sizes": '{"hidden": -1}'}))
     with pytest.raises(CheckpointError, match=r"sizes.hidden: must be at least 1 \(got -1\)"):
         read_policy(path)
-    path.write_bytes(packed({"a": torch.zeros(1)}, {"format": "x"}))
+    path.write_bytes(pack_tensors({"a": torch.zeros(1)}, {"format": "x"}))
     with pytest.raises(CheckpointError, match="not a policy file of version 1"):
         read_policy(path)
 
@@ -102,8 +102,8 @@ def test_a_device_file_is_not_a_weights_file() -> None:
 
 def test_wrong_sizes_do_not_allocate_memory(tmp_path: Path) -> None:
     """A network of these sizes would take 34 GB."""
-    tensors, metadata = unpacked(weights(), "file")
+    tensors, metadata = unpack_tensors(weights(), "file")
     path = tmp_path / "file.safetensors"
-    path.write_bytes(packed(tensors, {**metadata, "sizes": '{"hidden": 8192, "hops": 64}'}))
+    path.write_bytes(pack_tensors(tensors, {**metadata, "sizes": '{"hidden": 8192, "hops": 64}'}))
     with pytest.raises(CheckpointError, match="size mismatch"):
         read_policy(path)

@@ -12,7 +12,7 @@ from torch_geometric.nn import GraphConv, global_mean_pool
 
 import streamplace as sp
 from streamplace.errors import FormatError, InfeasibleError
-from streamplace.learning.policy.weights import packed
+from streamplace.learning.policy.weights import pack_tensors
 from streamplace.learning.pyg import StreamGraphs, to_pyg
 from streamplace.learning.pyg.dataset import _with_weights
 
@@ -141,7 +141,7 @@ def test_labels_of_a_policy_depend_on_its_weights(file: Path, tmp_path: Path) ->
         StreamGraphs(tmp_path / "root", file, placer="policy:file=nowhere")
 
 
-OTHER = packed({"x": torch.zeros(3)}, {})  # with its own hash
+OTHER = pack_tensors({"x": torch.zeros(3)}, {})  # with its own hash
 
 
 class Trap:

@@ -12,7 +12,7 @@ from streamplace.errors import PlacementError
 from streamplace.families import Recipe
 from streamplace.learning.training import baselines as module
 from streamplace.learning.training.loop import Loop, validation
-from streamplace.learning.training.problems import repaired
+from streamplace.learning.training.problems import repair_rows
 from streamplace.learning.training.stages import Stage
 from streamplace.placers.running import run_placer
 from streamplace.problem.makespan import Makespan
@@ -86,14 +86,14 @@ def test_checkpoints_keep_placements_also_of_placers_that_fail() -> None:
     placed = module.baselines(problems()) or {}
     length = len(placed["baselines.metis"])
     state = {"baselines.metis": torch.full((length,), -1, dtype=torch.int32)}
-    assert module.restored(placed, problems()).keys() == placed.keys()
-    assert module.restored(state | {"memory.best": torch.ones(1)}, problems()) == state
-    assert module.restored({}, problems()) == {}
+    assert module.restore_baselines(placed, problems()).keys() == placed.keys()
+    assert module.restore_baselines(state | {"memory.best": torch.ones(1)}, problems()) == state
+    assert module.restore_baselines({}, problems()) == {}
     with pytest.raises(ValueError, match=r"baselines\.metis: wrong shape"):
-        module.restored(state, problems()[:2])
+        module.restore_baselines(state, problems()[:2])
     state["baselines.metis"][0] = 5
     with pytest.raises(ValueError, match=r"baselines\.metis: devices out of range"):
-        module.restored(state, problems())
+        module.restore_baselines(state, problems())
 
 
 def test_a_run_places_once_over_stages_and_resumes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,8 +143,8 @@ def test_placers_count_on_the_problems_of_the_validation(monkeypatch: pytest.Mon
     assert "y" not in validation(policy, held_out, stage, [], beside)
 
     def but_the_first(problem: Problem, rows: Any, placed: Any) -> Any:
-        return repaired(problem, rows[:0] if problem is examples[0] else rows, placed)
+        return repair_rows(problem, rows[:0] if problem is examples[0] else rows, placed)
 
-    monkeypatch.setattr("streamplace.learning.training.loop.repaired", but_the_first)
+    monkeypatch.setattr("streamplace.learning.training.loop.repair_rows", but_the_first)
     found = validation(policy, held_out, stage, [], beside)
     assert (found["x"], found["y"]) == (4.0, 2.5)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from streamplace.errors import CheckpointError
-from streamplace.learning.policy.weights import packed, unpacked
+from streamplace.learning.policy.weights import pack_tensors, unpack_tensors
 from tests.corpus.checkpoints import resume, written
 
 Change = Callable[[dict[str, Tensor], dict[str, str]], None]
@@ -33,12 +33,12 @@ def _with_huge_time(tensors: dict[str, Tensor], words: dict[str, str]) -> None:
 def test_invalid_content_is_refused_in_one_line(
     change: Change, message: str, tmp_path: Path
 ) -> None:
-    tensors, words = unpacked(written(tmp_path), "file")
+    tensors, words = unpack_tensors(written(tmp_path), "file")
     path = tmp_path / "changed.safetensors"
-    path.write_bytes(packed(tensors, words))
+    path.write_bytes(pack_tensors(tensors, words))
     resume(str(path))
     change(tensors, words)
-    path.write_bytes(packed(tensors, words))
+    path.write_bytes(pack_tensors(tensors, words))
     with pytest.raises(CheckpointError) as caught:
         resume(str(path))
     assert str(caught.value).startswith(f"{path}: {message}")

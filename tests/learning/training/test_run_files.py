@@ -20,7 +20,12 @@ from streamplace import StreamGraph
 from streamplace.errors import CheckpointError, TrainingError
 from streamplace.files.training_logs import CHECKPOINT, POLICY
 from streamplace.learning.policy.tensor_files import summary
-from streamplace.learning.policy.weights import hash_of_tensors, packed, parameter_hash, read_policy
+from streamplace.learning.policy.weights import (
+    hash_of_tensors,
+    pack_tensors,
+    parameter_hash,
+    read_policy,
+)
 from streamplace.learning.training import train
 from streamplace.learning.training.loop import Position
 from tests.support.training_runs import check_finite
@@ -169,7 +174,7 @@ def test_an_inconsistent_checkpoint_with_a_valid_hash_is_refused(odd: str, tmp_p
     tensors, words = opened(tmp_path / "good")
     assert Parts("device-scorer").load(tmp_path / "good", {"graphs": "x"}) == position
     INCONSISTENT[odd](tensors, words)
-    (tmp_path / "odd").write_bytes(packed(tensors, words))
+    (tmp_path / "odd").write_bytes(pack_tensors(tensors, words))
     with pytest.raises(CheckpointError):
         Parts("device-scorer").load(tmp_path / "odd", {"graphs": "x"})
 
@@ -215,7 +220,7 @@ def test_inconsistent_weights_with_a_valid_hash_are_refused(odd: str, tmp_path: 
     train(graphs(), cfg, tmp_path / "run")
     tensors, words = opened(tmp_path / "run" / POLICY)
     INCONSISTENT_WEIGHTS[odd](tensors, words)
-    (tmp_path / "odd").write_bytes(packed(tensors, words))
+    (tmp_path / "odd").write_bytes(pack_tensors(tensors, words))
     with pytest.raises(CheckpointError):
         read_policy(tmp_path / "odd")
     if "card" in odd:

@@ -13,7 +13,7 @@ from streamplace.placers.registry import make_placer, names_for
 from streamplace.placers.running import run_placer
 from streamplace.sim.schedule.lists import ListSchedule
 from streamplace.sim.schedule.passes import timetable
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from streamplace.workflows.result import MakespanResult, own_schedule_s
 from tests.support.graphs import chain_graph
 from tests.support.list_schedules import check
@@ -114,7 +114,7 @@ def test_list_schedulers_report_their_own_schedule(name: str) -> None:
     )
     cluster = sp.Cluster([sp.Device(n, 1.0) for n in "xy"], sp.Network(kind="free"))
     problem = sp.Problem(graph, cluster, objective=sp.Makespan())
-    listed = placed(problem, name)
+    listed = place_problem(problem, name)
     assert isinstance(listed, MakespanResult)
     assert listed.own_schedule_s == pytest.approx(5.0)
     assert makespan_of(listed.placement) == pytest.approx(5.0)

@@ -11,7 +11,7 @@ import streamplace as sp
 from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.makespan.placers.lists import Cpop, EarliestTaskFirst, Heft, Peft
 from streamplace.placers.registry import make_placer
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from streamplace.workflows.result import MakespanResult
 
 
@@ -107,7 +107,7 @@ def test_published_schedules(
         assert found.devices[task - 1] == processor - 1, task
         assert found.start[task - 1] == pytest.approx(start * scale, rel=1e-12), task
         assert found.end[task - 1] == pytest.approx(end * scale, rel=1e-12), task
-    result = placed(example.problem(scale), name)
+    result = place_problem(example.problem(scale), name)
     assert isinstance(result, MakespanResult)
     length = max(end for _, _, end in published.values())
     assert result.own_schedule_s == pytest.approx(length * scale, rel=1e-12)
@@ -257,7 +257,7 @@ def baechi(first: float = 100.0, **pins: str) -> sp.Problem:
 def test_the_ready_operator_that_can_start_first_goes_where_it_does(
     problem: sp.Problem, expected: str
 ) -> None:
-    found = placed(problem, "m-etf")
+    found = place_problem(problem, "m-etf")
     assert isinstance(found, MakespanResult)
     assert "".join(found.placement.assignment[v] for v in "abcd") == expected
 

@@ -11,7 +11,7 @@ from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.makespan.placers.cp_sat import ScheduleModel
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.exact.solver import RUNS
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.placers.search.search import Search
 from tests.support.makespan_problems import (
     constrained_makespan_problem,
@@ -131,7 +131,7 @@ def test_no_placer_is_below_the_optimum(seed: int) -> None:
         if name.startswith(("metis", "fuser")):
             continue
         try:
-            found = ready_placer(name)(problem, seeded_rng())
+            found = placer_of(name)(problem, seeded_rng())
         except PlacementError:
             continue
         assert proof.bound is not None

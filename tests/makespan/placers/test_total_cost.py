@@ -10,7 +10,7 @@ from streamplace.errors import ObjectiveError
 from streamplace.makespan.placers.total_cost import CostProof
 from streamplace.placers.exact.exact import Exact
 from streamplace.scoring.registry import evaluator
-from streamplace.workflows.place import placed
+from streamplace.workflows.place import place_problem
 from tests.support.makespan_problems import (
     constrained_makespan_problem,
     feasible_rows,
@@ -74,7 +74,7 @@ def test_cp_sat_alone_proves_many(monkeypatch: pytest.MonkeyPatch, share: Share)
 @pytest.mark.parametrize("placer", ["auto:evaluations=3000", "exact"])
 def test_results_have_the_bound(placer: str) -> None:
     for seed, problem, least in problems(range(20)):
-        result = placed(problem, placer)
+        result = place_problem(problem, placer)
         assert result.to_dict()["bound_s"] == pytest.approx(least), seed
         assert result.score.value == pytest.approx(least), seed
         assert result.gap == pytest.approx(0.0, abs=1e-9), seed
@@ -83,7 +83,7 @@ def test_results_have_the_bound(placer: str) -> None:
 def test_what_is_large_has_a_bound_at_least() -> None:
     """`auto` proves nothing there, and the bound of `exact` is not above what `auto` finds."""
     problem = of_total_cost(makespan_problem(41, large=True), noise=0.0, repeats=1)
-    best = placed(problem, "auto:evaluations=3000").score.value
+    best = place_problem(problem, "auto:evaluations=3000").score.value
     proof = Exact(seconds=3.0).run(problem, np.random.default_rng(0))
     assert proof.bound is not None
     assert proof.bound <= best * (1 + 1e-9)
@@ -93,4 +93,4 @@ def test_noise_is_refused() -> None:
     problem = of_total_cost(makespan_problem(3), noise=0.1)
     with pytest.raises(ObjectiveError, match="'exact' supports total costs without noise only"):
         Exact().run(problem, np.random.default_rng(0))
-    assert placed(problem, "auto:evaluations=20").gap is None
+    assert place_problem(problem, "auto:evaluations=20").gap is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from streamplace.formats.documents import read_document
-from streamplace.networks.onnx.runtime import PREFIX, RULES
+from streamplace.networks.onnx.runtime import FLOPS, PREFIX
 from streamplace.problem.graph import StreamGraph
 
 onnx = pytest.importorskip("onnx", reason="onnx is not installed (the extra onnx)")
@@ -276,7 +276,7 @@ def test_every_type_of_onnx_has_a_rule_or_is_unknown_on_purpose() -> None:
     defs = pytest.importorskip("onnx.defs", reason="onnx is not installed (the extra onnx)")
     schemas = defs.get_all_schemas_with_history()
     types = {schema.name for schema in schemas if schema.domain == ""}
-    own = {kind for kind in RULES if not kind.startswith((PREFIX, "ai.onnx.ml."))}
+    own = {kind for kind in FLOPS if not kind.startswith((PREFIX, "ai.onnx.ml."))}
     assert own - types == {"Input"}
     assert types - own == WITHOUT_A_RULE
 
@@ -288,4 +288,4 @@ def test_rules_of_machine_learning_are_of_types_that_exist() -> None:
         for schema in defs.get_all_schemas_with_history()
         if schema.domain == "ai.onnx.ml"
     }
-    assert {kind for kind in RULES if kind.startswith("ai.onnx.ml.")} <= types
+    assert {kind for kind in FLOPS if kind.startswith("ai.onnx.ml.")} <= types

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from streamplace.networks.flops import estimated_flops
 from streamplace.networks.onnx import runtime as onnx_runtime
 from streamplace.networks.operation import Operation
-from streamplace.networks.rules import estimated_flops
 from streamplace.networks.torch.graph import from_module
 
 
@@ -184,7 +184,7 @@ def test_rules_of_files_agree_with_the_counter_of_pytorch(
     tensors = [torch.ones(shape) for shape in inputs]
     operation = Operation(inputs, [tuple(function(*tensors).shape)], equation="bij,bjk->bik")
     for kind in kinds.split():
-        found = estimated_flops(kind, operation, onnx_runtime.RULES)
+        found = estimated_flops(kind, operation, onnx_runtime.FLOPS)
         assert found == counted(function, *tensors), kind
 
 
@@ -194,5 +194,5 @@ def test_attention_of_files_is_what_pytorch_counts_and_a_softmax() -> None:
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         products = counted(nn.functional.scaled_dot_product_attention, query, query, query)
     softmax = 5 * 2 * 4 * 6 * 6
-    found = estimated_flops("Attention", Operation([shape] * 3, [shape]), onnx_runtime.RULES)
+    found = estimated_flops("Attention", Operation([shape] * 3, [shape]), onnx_runtime.FLOPS)
     assert found == products + softmax

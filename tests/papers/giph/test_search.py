@@ -14,7 +14,7 @@ from streamplace.papers.giph.placer import GiphPlacer
 from streamplace.papers.giph.questions import WalkState, destinations, sight_of
 from streamplace.papers.giph.search import Episodes, least_loss, random_task_eft
 from streamplace.papers.giph.sizes import GiphSizes
-from streamplace.placers.registry import make_placer, named
+from streamplace.placers.registry import make_placer, placer_named
 from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.moves import with_fewest_moves
 from streamplace.scoring.registry import evaluator
@@ -126,8 +126,8 @@ def test_moves_that_cost_more_are_fewer() -> None:
 
 
 def test_only_giph_looks_for_moves_by_their_price() -> None:
-    assert isinstance(named("giph").improver, GiphPlacer)
-    assert named("climb").improver is None
+    assert isinstance(placer_named("giph").improver, GiphPlacer)
+    assert placer_named("climb").improver is None
 
 
 def test_the_command_line(capsys: Capture, tmp_path: Path) -> None:

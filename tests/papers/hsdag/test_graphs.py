@@ -5,8 +5,8 @@ import pytest
 
 from streamplace.papers.hsdag.graphs import (
     Graph,
+    disjoint_union,
     graph_of_grouping,
-    joined,
     joined_groups,
     normalised,
     relative,
@@ -69,7 +69,7 @@ def test_a_grouping_and_a_quotient_of_vertices_have_the_same_pairs() -> None:
 
 def test_unions_number_vertices_and_groups_one_after_the_other() -> None:
     pair = graph_of([0, 0, 0, 1])
-    union = joined([ALONE, pair, pair])
+    union = disjoint_union([ALONE, pair, pair])
     assert union.sizes.tolist() == [4, 2, 2]
     assert union.weight.tolist() == [*WEIGHT, 1.75, 2.0, 1.75, 2.0]
     assert union.graph_of.tolist() == [0, 0, 0, 0, 1, 1, 2, 2]

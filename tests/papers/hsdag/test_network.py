@@ -8,7 +8,14 @@ import torch
 
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.trajectories import Trajectories
-from streamplace.papers.hsdag.graphs import Graph, Inner, Pooling, Smooth, joined, normalised
+from streamplace.papers.hsdag.graphs import (
+    Graph,
+    Inner,
+    Pooling,
+    Smooth,
+    disjoint_union,
+    normalised,
+)
 from streamplace.papers.hsdag.kernels import LOADS
 from streamplace.papers.hsdag.network import parted
 from streamplace.papers.hsdag.policy import Hsdag
@@ -109,7 +116,7 @@ def test_levels_make_ever_fewer_groups() -> None:
 def test_groups_of_a_union_are_those_of_its_graphs() -> None:
     policy = hsdag(devices=2, levels=2, chains=False)
     ones = [policy.encode(pass_problem(size)) for size in (30, 12, 12)]
-    graph = joined([one.graph for one in ones])
+    graph = disjoint_union([one.graph for one in ones])
     features = torch.from_numpy(np.concatenate([one.features for one in ones]))
     least = np.array([one.least for one in ones], np.int32)
     together = policy.network(features, graph, least, kept)

@@ -12,8 +12,9 @@ from streamplace.learning.policy.registry import policy_section
 from streamplace.learning.policy.weights import pack_policy
 from streamplace.placers.registry import make_placer
 from streamplace.scoring.registry import evaluator
-from streamplace.workflows.place import placed, solve
+from streamplace.workflows.place import place_problem
 from tests.support.graphs import preset_graph
+from tests.support.placements import solve
 from tests.support.refiners import pass_problem, placeto
 
 
@@ -55,7 +56,7 @@ def test_without_a_start_it_is_at_least_as_good_as_fast_placers(file: str) -> No
 def test_workflows_pass_the_start_on(file: str) -> None:
     problem = pass_problem()
     start = sp.Placement(problem, np.zeros(9, np.int32))
-    made = placed(problem, f"policy:file={file}", start=start)
+    made = place_problem(problem, f"policy:file={file}", start=start)
     assert made.score.value <= losses(problem, start)[0]
     flow = sp.Problem(preset_graph("layered", 9, 0), "3x2500", source_rate=1e5)
     begun = sp.Placement(flow, np.zeros(9, np.int32))

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.false_proofs import checked, wide_pass
 from streamplace.makespan.evaluator import makespan_evaluator
 from streamplace.makespan.placers.proof import PassProof
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from tests.support.makespan_problems import makespan_of
 from tests.support.share import Share
 
@@ -30,7 +30,7 @@ def test_a_schedule_that_cp_sat_overlooked() -> None:
     """With integers up to 2^40 and presolve, version 9.15.6755 says that none is below 92.47 s."""
     problem = wide_pass(9)
     scored = makespan_evaluator(problem)
-    start = ready_placer("heft")(problem, np.random.default_rng(0))
+    start = placer_of("heft")(problem, np.random.default_rng(0))
     proof = PassProof(scored, start.devices)
     proof.solve(60.0, 1, 0)
     found = proof.result()

@@ -9,9 +9,8 @@ from streamplace.errors import InfeasibleError, UsageError
 from streamplace.placers.exact.exact import Exact
 from streamplace.problem.objective import Model
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph
-from tests.support.placements import throughput_of
+from tests.support.placements import solve, throughput_of
 
 TOLERANCE, SLACK = 1e-9, 1 + 1e-9
 MAX_PLACEMENTS = {"bottleneck": 20_000, "path-average": 3_000}  # limit for brute force

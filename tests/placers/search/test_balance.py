@@ -36,9 +36,8 @@ from streamplace.scoring.throughput import max_source_rate
 from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Floats, Ints
-from streamplace.workflows.place import solve
 from tests.support.graphs import chain_graph
-from tests.support.placements import placement_throughput
+from tests.support.placements import placement_throughput, solve
 from tests.support.placers import seeded_rng
 from tests.support.share import Share
 

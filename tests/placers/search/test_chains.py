@@ -26,10 +26,10 @@ def test_no_single_move_improves_the_result(seed: int) -> None:
     found = climb(problem, start, Budget(evaluations=10**6))
     before, after = qualities(problem, [start, found])
     assert after >= before
-    rules = problem.feasibility
-    assert rules.violation(found.devices) is None
+    feasibility = problem.feasibility
+    assert feasibility.violation(found.devices) is None
     for rows in feasible_placements(problem):
-        moved = np.array([len(set(rules.unit_of[row != found.devices])) for row in rows])
+        moved = np.array([len(set(feasibility.unit_of[row != found.devices])) for row in rows])
         assert qualities_of_rows(problem, rows[moved <= 1]).max() <= after * (1 + 1e-9)
 
 

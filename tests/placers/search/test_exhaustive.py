@@ -6,7 +6,7 @@ import pytest
 from benchmarks.reference.random_problems import random_problem
 from streamplace import Cluster, Constraints, Device, Problem
 from streamplace.placers.search.exhaustive import feasible_rows
-from streamplace.problem.symmetry import interchangeable, relabelled
+from streamplace.problem.symmetry import interchangeable, relabel
 from streamplace.util.arrays import Ints
 from tests.support.graphs import chain_graph
 
@@ -21,7 +21,7 @@ def classes(problem: Problem, rows: Ints) -> list[tuple[int, ...]]:
     ]
     kind = np.array([kinds.index(each) for each in kinds], dtype=np.int32)
     order = np.arange(rows.shape[1], dtype=np.int32)
-    return [tuple(relabelled(row, kind, order).tolist()) for row in rows]
+    return [tuple(relabel(row, kind, order).tolist()) for row in rows]
 
 
 def check(problem: Problem) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from streamplace.scoring.throughput import simulate
 from streamplace.sim.engine import Profile, RunMetrics, Scene, Settings, Speed, metrics
 from streamplace.ticks import runs as engine
 from streamplace.ticks.runs import EngineScore
-from streamplace.workflows.place import solve
+from tests.support.placements import solve
 from tests.support.share import Share
 
 AUTO = Settings(tick_s=None)

@@ -29,8 +29,8 @@ LEAST, FULL = 0.9, 1.0
 
 def excess_of(problem: Problem, draws: CostDraws, on: np.ndarray) -> float:
     """Return the summed excess of a placement of units, from ordinary scores of each draw."""
-    arrays, rules = flow(problem), problem.feasibility
-    devices = on[rules.unit_of]
+    arrays, feasibility = flow(problem), problem.feasibility
+    devices = on[feasibility.unit_of]
     loads = draws.loads()
     total = 0.0
     for s in range(DRAWS):
@@ -45,9 +45,9 @@ def excess_of(problem: Problem, draws: CostDraws, on: np.ndarray) -> float:
             stream_tuples=np.ascontiguousarray(loads.tuples[s]),
         )
         device, link = utilisations(drawn, devices)
-        own = np.zeros(rules.unit_count)
+        own = np.zeros(feasibility.unit_count)
         if arrays.limits_operators:
-            np.maximum.at(own, rules.unit_of, own_utilisations(drawn, devices))
+            np.maximum.at(own, feasibility.unit_of, own_utilisations(drawn, devices))
         over = np.maximum(np.concatenate([device, link, own]) - LEAST, 0.0) / (FULL - LEAST)
         total += float(np.minimum(over, 1.0 + BEYOND * (over - 1.0)).sum())
     return total / DRAWS
@@ -62,15 +62,15 @@ def test_the_excess_of_the_best_placement_is_that_from_scratch(seed: int, shared
     problem = uncertain_problem(seed)
     if shared:
         problem = with_message_fields(problem, np.random.default_rng((seed, 4)))
-    instance, rules = compiled(problem).instance, problem.feasibility
+    instance, feasibility = compiled(problem).instance, problem.feasibility
     draws = CostDraws(problem, Uncertainty.of(problem.graph), (seed,), DRAWS)
-    loads = sampled_loads(flow(problem), rules.unit_of, instance, draws.loads())
-    on = Search(evaluations=10)(problem, seeded_rng()).devices[rules.first_of]
+    loads = sampled_loads(flow(problem), feasibility.unit_of, instance, draws.loads())
+    on = Search(evaluations=10)(problem, seeded_rng()).devices[feasibility.first_of]
     state, word = search_state(instance, on), np.array([seed + 1], dtype=np.uint64)
     sampled = sampled_state(instance, loads)
     plan = Schedule(steps=400, hot=0.5, cold=0.1, swaps=0.4, joins=0.25)
     found = anneal_samples(instance, loads, state, sampled, word, plan, LEAST, FULL)
-    assert rules.violation(state.best[rules.unit_of]) is None
+    assert feasibility.violation(state.best[feasibility.unit_of]) is None
     assert found == pytest.approx(excess_of(problem, draws, state.best), rel=1e-9, abs=1e-9)
     assert found <= excess_of(problem, draws, on) + 1e-9
     now = float(sampled.excess.sum())
@@ -89,6 +89,6 @@ def test_operators_without_tuples_may_be_unable_to_run_somewhere() -> None:
         graph, Cluster([Device("d0", 1000, kind="cpu"), Device("d1", 1000, kind="gpu")])
     )
     draws = CostDraws(problem, Uncertainty.of(graph), (0,), DRAWS)
-    instance, rules = compiled(problem).instance, problem.feasibility
-    loads = sampled_loads(flow(problem), rules.unit_of, instance, draws.loads())
-    assert not loads.class_work[rules.unit_of[1]].any()
+    instance, feasibility = compiled(problem).instance, problem.feasibility
+    loads = sampled_loads(flow(problem), feasibility.unit_of, instance, draws.loads())
+    assert not loads.class_work[feasibility.unit_of[1]].any()

@@ -44,10 +44,10 @@ def seeded(seed: int) -> Word:
 
 def loads(problem: Problem, devices: Ints) -> np.ndarray:
     """Return the utilisations of devices, links and, if they are limited, units."""
-    arrays, rules = flow(problem), problem.feasibility
-    own = np.zeros(rules.unit_count if arrays.limits_operators else 0)
+    arrays, feasibility = flow(problem), problem.feasibility
+    own = np.zeros(feasibility.unit_count if arrays.limits_operators else 0)
     if arrays.limits_operators:
-        np.maximum.at(own, rules.unit_of, own_utilisations(arrays, devices))
+        np.maximum.at(own, feasibility.unit_of, own_utilisations(arrays, devices))
     return np.concatenate([*utilisations(arrays, devices), own])
 
 

@@ -13,7 +13,7 @@ from benchmarks.testbed.latency.simulated import simulated
 from benchmarks.testbed.latency.worker.frames import HEADER
 from benchmarks.testbed.scaling import scale
 from streamplace import Cluster, Operator, Problem, StreamGraph
-from streamplace.latency.tuples import busiest, deployed
+from streamplace.latency.tuples import busiest, deployment_of
 from tests.support.tuple_latencies import SERVICE_S, two_paths
 
 
@@ -28,7 +28,7 @@ def test_cases_have_the_loads_that_they_should_have() -> None:
         assert len(case.problem.graph.names) in SIZES
         problem = scale(case.problem, MACHINE).problem
         own, other = (
-            busiest(problem, deployed(problem, devices)).utilisation
+            busiest(problem, deployment_of(problem, devices)).utilisation
             for devices in (case.starts["auto"], case.starts["other"])
         )
         assert own == pytest.approx(LOADS[i // 3 % 4], abs=0.05)

@@ -15,8 +15,12 @@ from streamplace.engines.flink.against.costs_off import (
     split,
     tasks_off,
 )
-from streamplace.engines.flink.against.predicted import Predicted, devices_of_hosts, misplaced
-from streamplace.engines.flink.applying.preflight import matched
+from streamplace.engines.flink.against.predicted import (
+    Predicted,
+    devices_of_hosts,
+    note_on_misplaced,
+)
+from streamplace.engines.flink.applying.preflight import names_in_plan
 from streamplace.errors import BackendError, ProblemError
 from streamplace.formats.profiling.estimates import Estimate
 from streamplace.formats.profiling.profile import JobUse, Task
@@ -30,7 +34,7 @@ NO_NOISE = "too few readings for their noise, so they are not judged; increase -
 def check_operators(placement: Placement, in_job: Sequence[str]) -> None:
     """Raise ProblemError if a job has none of a placement's operators."""
     owners = dict.fromkeys(placement.problem.graph.owners)
-    if not matched(owners, in_job):
+    if not names_in_plan(owners, in_job):
         raise ProblemError(
             f"the job has none of the operators {listed(owners)}; it has {listed(in_job)}"
         )
@@ -75,7 +79,7 @@ class _Comparison:
         self.placement, self.use, self.cluster = placement, use, placement.problem.cluster
         self.in_job = {each.name: each for each in use.profile.operators}
         owners = dict.fromkeys(placement.problem.graph.owners)
-        self.names = matched(owners, self.in_job)
+        self.names = names_in_plan(owners, self.in_job)
         self.owner = {name: owner for owner, name in self.names.items()}
         self.device_of, self.how = devices_of_hosts(placement, use, self.names)
         self.predicted = Predicted(placement, self._source_rates())
@@ -285,7 +289,7 @@ class _Comparison:
             yield self.how
         if unknown := [host for host in self.use.busy_hosts if host not in self.device_of]:
             yield f"no device stands for the TaskManagers {listed(unknown)}"
-        if elsewhere := misplaced(self.placement, self.use, self.names, self.device_of):
+        if elsewhere := note_on_misplaced(self.placement, self.use, self.names, self.device_of):
             yield elsewhere
         if self.use.profile.source_rate.how == "bound":
             yield f"the source rate is {self.use.profile.source_rate.why}"

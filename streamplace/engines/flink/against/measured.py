@@ -10,7 +10,7 @@ from streamplace.problem.placement import Placement
 from streamplace.workflows.measurements import Measured
 
 
-def measured(
+def compare_running(
     placement: Placement,
     url: str,
     job: str | None,

@@ -55,7 +55,7 @@ def _common(
 ) -> Counter[tuple[str, str]]:
     """Return (device, host) -> the number of instances that are on both."""
     common: Counter[tuple[str, str]] = Counter()
-    for operator, placed in _placed(placement).items():
+    for operator, placed in _instances_on(placement).items():
         here = Counter(use.hosts.get(names.get(operator, ""), ()))
         for device, count in placed.items():
             for host, running in here.items():
@@ -64,12 +64,12 @@ def _common(
     return common
 
 
-def misplaced(
+def note_on_misplaced(
     placement: Placement, use: JobUse, names: Mapping[str, str], device_of: Mapping[str, str]
 ) -> str:
     """Return a note on the operators that do not run where they were placed; empty if all do."""
     wrong = []
-    for operator, placed in _placed(placement).items():
+    for operator, placed in _instances_on(placement).items():
         running = Counter(use.hosts.get(names.get(operator, ""), ()))
         where = Counter({device_of.get(host, host): count for host, count in running.items()})
         divided = sum(placed.values()) == sum(where.values())
@@ -79,7 +79,7 @@ def misplaced(
     return f"not running where they were placed: {listed(wrong)}" if wrong else ""
 
 
-def _placed(placement: Placement) -> dict[str, Counter[str]]:
+def _instances_on(placement: Placement) -> dict[str, Counter[str]]:
     """Return operator -> device -> the number of its instances there."""
     names, found = placement.problem.cluster.names, dict[str, Counter[str]]()
     owners = placement.problem.graph.owners

@@ -9,7 +9,7 @@ from streamplace.engines.flink.applying import preflight, requests
 from streamplace.engines.flink.applying.asking import Limits, Progress
 from streamplace.engines.flink.applying.requests import Program, Request
 from streamplace.engines.flink.applying.restart import Restart
-from streamplace.engines.flink.applying.verification import misplaced
+from streamplace.engines.flink.applying.verification import places_that_differ
 from streamplace.engines.flink.client import Client, expecting
 from streamplace.engines.flink.cluster import FlinkCluster, faults_of_labels, faults_of_version
 from streamplace.engines.flink.deployment import parallelism_of
@@ -162,7 +162,7 @@ def already_placed(prepared: Prepared, client: Client) -> dict[str, list[str]] |
     if sorted(former.splitlines()) != sorted(mapping(prepared.groups).splitlines()):
         return None
     hosts = client.hosts(job)
-    return None if any(misplaced(prepared.groups, hosts, prepared.cluster)) else hosts
+    return None if any(places_that_differ(prepared.groups, hosts, prepared.cluster)) else hosts
 
 
 def check_jar(prepared: Prepared, server: Server, options: Options, jar: str) -> None:

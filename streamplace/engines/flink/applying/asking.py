@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from streamplace.engines.flink.applying.requests import Request
-from streamplace.engines.flink.client import Client, repeated
+from streamplace.engines.flink.client import Client, call_repeatedly
 from streamplace.engines.flink.documents import Job, JobState
 from streamplace.errors import BackendError
 from streamplace.formats.profiling.rest import GoneError, RefusedError
@@ -94,7 +94,7 @@ class Asking:
         return self.client.server.send(request.method, request.path, request.body, limit_s)
 
     def read(self, job: str) -> Job:
-        """Read a job; see `repeated`."""
+        """Read a job; see `call_repeatedly`."""
         return self.repeated(lambda: self.client.job(job))
 
     def repeated(self, call: Callable[[], T]) -> T:
@@ -107,7 +107,7 @@ class Asking:
         BackendError
             If there is no answer in time.
         """
-        return repeated(call, time.monotonic() + self.limits.start_s, POLL_S)
+        return call_repeatedly(call, time.monotonic() + self.limits.start_s, POLL_S)
 
     def found(self, job: str) -> Job | None:
         """Return a job; None if Flink does not know it."""
@@ -133,7 +133,7 @@ class Asking:
         """
         until = time.monotonic() + self.limits.start_s
         while time.monotonic() < until:
-            with retried():
+            with ask_again():
                 if self.client.state(job).ended:
                     return
             time.sleep(POLL_S)
@@ -141,13 +141,13 @@ class Asking:
 
     def cause(self, job: str) -> str:
         """Return the cause of a job's last failure; empty if unknown."""
-        with retried():
+        with ask_again():
             return self.client.cause(job)
         return ""
 
 
 @contextmanager
-def retried() -> Iterator[None]:
+def ask_again() -> Iterator[None]:
     """Let a loop ask again after a fault of the server."""
     try:
         yield

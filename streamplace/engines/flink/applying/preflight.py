@@ -18,7 +18,7 @@ ROCKSDB_MEMORY = "state.backend.rocksdb.memory."
 PLAN_NUMBER = re.compile(r"^\[(\d+)\]:|\[(\d+)\]$")
 
 
-def matched(operators: Iterable[str], in_job: Iterable[str]) -> dict[str, str]:
+def names_in_plan(operators: Iterable[str], in_job: Iterable[str]) -> dict[str, str]:
     """Return operator of the placement -> its name in the plan, for those that are found.
 
     An operator is found by its name in the plan ("Source: x", "x: Writer"), else by its own name.
@@ -28,8 +28,10 @@ def matched(operators: Iterable[str], in_job: Iterable[str]) -> dict[str, str]:
     names = list(in_job)
     exact = set(names)
     wanted = list(operators)
-    sql = _numbered(names)
-    by_number = {name: sql[plain] for plain, name in _numbered(wanted).items() if plain in sql}
+    sql = _without_numbers(names)
+    by_number = {
+        name: sql[plain] for plain, name in _without_numbers(wanted).items() if plain in sql
+    }
     own: dict[str, str] = {}
     for name in names:
         own.setdefault(_own(name), name)
@@ -52,7 +54,7 @@ def _own(name: str) -> str:
     return name
 
 
-def _numbered(names: Iterable[str]) -> dict[tuple[str, int], str]:
+def _without_numbers(names: Iterable[str]) -> dict[tuple[str, int], str]:
     """Return (name without its number, position among equal ones) -> name, for names of SQL."""
     found: dict[tuple[str, int], str] = {}
     counts: dict[str, int] = {}
@@ -77,7 +79,7 @@ def vertex_counts(
     ids
         Operator of the job -> id of its vertex, which is that of others if they are chained.
     """
-    names = matched(parallelism, ids)
+    names = names_in_plan(parallelism, ids)
     faults = [f"the job has no operator {name!r}" for name in parallelism if name not in names]
     chosen: dict[str, set[int]] = {}
     for name, in_job in names.items():
@@ -124,7 +126,7 @@ def faults_of_job(
             f"its last checkpoint took {job.checkpoint.seconds:.0f} s, more than the deadline of "
             f"{deadline_s:g} s; set --deadline, or enable unaligned checkpoints"
         )
-    names = matched(groups.group_of, job.vertex_of)
+    names = names_in_plan(groups.group_of, job.vertex_of)
     if unknown := [name for name in groups.group_of if name not in names]:
         yield f"the job has no operators {listed(unknown)}; it has {listed(list(job.vertex_of))}"
     yield from faults_of_most(job, groups.counts)
@@ -132,7 +134,7 @@ def faults_of_job(
 
 def faults_of_most(job: JobState, parallelism: Mapping[str, int]) -> Iterator[str]:
     """Yield operators with more instances than the maximum parallelism of their state."""
-    for name, in_job in matched(parallelism, job.vertex_of).items():
+    for name, in_job in names_in_plan(parallelism, job.vertex_of).items():
         wanted, most = parallelism[name], job.vertex_of[in_job].max_parallelism
         if 0 < most < wanted:
             yield f"{name!r} cannot have {wanted} instances: its maximum parallelism is {most}"
@@ -342,7 +344,7 @@ def faults_of_plan(plan: RunningPlan, job: Job, groups: Groups, uids: bool = Tru
         Whether all operators have uids. Otherwise their ids follow from the plan and its chains.
     """
     planned = {name: v for v in plan.vertices for name in v.operators}
-    for name, in_plan in matched(groups.group_of, planned).items():
+    for name, in_plan in names_in_plan(groups.group_of, planned).items():
         wanted, found = groups.parallelism(name), planned[in_plan].parallelism
         if wanted is not None and wanted != found:
             yield f"the jar gives {name!r} parallelism {found} instead of {wanted}"

@@ -11,8 +11,8 @@ from streamplace.engines.flink.applying.asking import (
     FailedError,
     Limits,
     Progress,
+    ask_again,
     is_certain,
-    retried,
 )
 from streamplace.engines.flink.applying.requests import Program
 from streamplace.engines.flink.applying.stopping import EndedError, Stopping
@@ -149,7 +149,7 @@ class Restart:
         """Wait until all vertices of a job run and go on running; return a fault or ""."""
         state, since = "unknown to Flink", 0.0
         while time.monotonic() < until:
-            with retried():
+            with ask_again():
                 found = self.client.state(job)
                 waiting = ", ".join(found.waiting)
                 state = f"{found.state}, waiting: {waiting}" if waiting else found.state
@@ -247,7 +247,7 @@ class Restart:
             return f"job {now.job} is being cancelled; its state is in its latest checkpoint"
         if now.trigger:
             ended = None
-            with retried():
+            with ask_again():
                 ended = self.stopping.savepoint(now.job, now.trigger)
             if ended is None or not ended[0]:
                 return (

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from streamplace.engines.flink.applying.preflight import hosts_of, matched
+from streamplace.engines.flink.applying.preflight import hosts_of, names_in_plan
 from streamplace.engines.flink.cluster import FlinkCluster
 from streamplace.engines.flink.documents import Job
 from streamplace.engines.flink.groups import Groups
@@ -27,14 +27,14 @@ def differences(
     """
     if job.restored_from is None or _plain(job.restored_from) != _plain(savepoint):
         yield f"the job started from {job.restored_from or 'no state'} instead of {savepoint}"
-    yield from misplaced(groups, hosts, cluster)
+    yield from places_that_differ(groups, hosts, cluster)
 
 
-def misplaced(
+def places_that_differ(
     groups: Groups, hosts: Mapping[str, Sequence[str]], cluster: FlinkCluster
 ) -> Iterator[str]:
     """Yield where operators run elsewhere than placed, or in other numbers; see `differences`."""
-    names = matched(groups.group_of, hosts)
+    names = names_in_plan(groups.group_of, hosts)
     for name, group in groups.group_of.items():
         if name not in names:
             yield f"{name!r} does not run"

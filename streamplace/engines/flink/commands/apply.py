@@ -115,7 +115,7 @@ def flink(chosen: FlinkOptions) -> None:
     job_id = client.running_job(chosen.job)
     with located(name_of(chosen.placement)):
         job = _state(client, job_id)
-    with _untouched(job), located(name_of(chosen.placement)):
+    with _leave_on_signal(job), located(name_of(chosen.placement)):
         if (owner := owner_of(client.config(), job.name)) is not None:
             _hand_out(owner, read, job, client, chosen.as_json)
             return
@@ -135,7 +135,7 @@ def flink(chosen: FlinkOptions) -> None:
         chosen.program.without_uids,
         Limits(chosen.timeout, chosen.deadline, chosen.start_timeout),
     )
-    with _untouched(job), located(name_of(chosen.placement)):
+    with _leave_on_signal(job), located(name_of(chosen.placement)):
         prepared = prepare(read, client, how)
     if (hosts := already_placed(prepared, client)) is not None:
         _leave(prepared.job.id, hosts, chosen.as_json)
@@ -153,7 +153,7 @@ def _state(client: Client, job: str) -> JobState:
         raise client.refusal(job, error) from None
 
 
-def _untouched(job: JobState) -> AbstractContextManager[None]:
+def _leave_on_signal(job: JobState) -> AbstractContextManager[None]:
     """Return a block after which a signal leaves the job as it was."""
     return leaving(lambda: "" if job.ended else f"job {job.id} goes on")
 
@@ -201,7 +201,7 @@ def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOption
         raise BackendError(done.reason)
     hosts = client.hosts(client.state(job))
     if chosen.as_json:
-        print_json(_unchanged(job, hosts))
+        print_json(_facts_of_same_job(job, hosts))
     else:
         click.echo(f"job {job} runs with these numbers of instances")
         _print_hosts(hosts)
@@ -210,12 +210,12 @@ def _rescale(placement: Placement, client: Client, job: str, chosen: FlinkOption
 def _leave(job: str, hosts: dict[str, list[str]], as_json: bool) -> None:
     """Say that nothing has to be done."""
     if as_json:
-        print_json(_unchanged(job, hosts))
+        print_json(_facts_of_same_job(job, hosts))
     else:
         click.echo(f"job {job} already runs as placed; nothing is changed")
 
 
-def _unchanged(job: str, hosts: dict[str, list[str]]) -> dict[str, Any]:
+def _facts_of_same_job(job: str, hosts: dict[str, list[str]]) -> dict[str, Any]:
     """Return the facts of a job that was not stopped."""
     return {
         "former_job": job,
@@ -238,10 +238,10 @@ def _show(planned: Sequence[Request], as_json: bool) -> None:
 
 def _execute(prepared: Prepared, client: Client, how: Options, as_json: bool) -> None:
     server = client.server
-    with _untouched(prepared.job):
+    with _leave_on_signal(prepared.job):
         jar = prepared.jar or upload(server, Path(how.jar), how.limits.start_s)
     try:
-        with _untouched(prepared.job):
+        with _leave_on_signal(prepared.job):
             check_jar(prepared, server, how, jar)
         restart = restart_of(prepared, client, how, jar, print_note)
         _run(restart, prepared, how, as_json)

@@ -19,7 +19,7 @@ from streamplace.control.lock import Lock
 from streamplace.control.observation import Observation
 from streamplace.control.plannable import check_operators
 from streamplace.control.planning import SizePlanner
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.control.watching import Watching
 from streamplace.engines.flink.applying.apply import Options, check_jar_file, jar_on
 from streamplace.engines.flink.applying.asking import Limits
@@ -83,9 +83,9 @@ def flink(chosen: WatchOptions) -> None:
 
 
 def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
-    kept, file = chosen.rules, chosen.graph_file
+    settings, file = chosen.settings, chosen.graph_file
     stated = None if file is None else (read_graph(file), name_of(file))
-    client, clock = Client(server, kept.answer_s), SystemClock()
+    client, clock = Client(server, settings.answer_s), SystemClock()
     with ExitStack() as stack:  # files first: Flink is asked once they are in order
         journal = _journal(stack, chosen.journal_folder)
         _check_restart(journal, chosen)
@@ -98,7 +98,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         realiser = _realiser(client, job, cluster.names, chosen)
         lock = None if realiser is None else stack.enter_context(Lock(server.url, job))
         if needs_jar:
-            _check_jar(server, str(chosen.program.jar), kept)
+            _check_jar(server, str(chosen.program.jar), settings)
         if chosen.mode == APPLY and chosen.restart_by is None:
             _check_way(client, journal.jobs[-1] if journal.jobs else job, chosen)
         if not journal.jobs:
@@ -106,19 +106,24 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         journal.write(clock(), OPENED, **{PID: os.getpid()})  # for those that find it locked
         graph, origin = stated or _graph(server, job, cluster, chosen, journal)
         with located(origin):
-            planner = SizePlanner(graph, cluster, kept)
+            planner = SizePlanner(graph, cluster, settings)
             with suppress(BackendError):  # a server that does not answer is waited for
                 limited = as_running(graph, client.state(job).most)
-                planner = SizePlanner(limited, cluster, kept)
+                planner = SizePlanner(limited, cluster, settings)
         chooses = chosen.mode == ADVISE or chosen.labels
-        controller = Controller(kept, planner, chooses_devices=chooses)
-        windows = _windows(client, graph, origin, cluster, kept, clock)
+        controller = Controller(settings, planner, chooses_devices=chooses)
+        windows = _windows(client, graph, origin, cluster, settings, clock)
         events = _events(lock, chosen, client)
         Watching(job, windows, controller, journal, realiser, events).run(chosen.windows)
 
 
 def _windows(
-    client: Client, graph: StreamGraph, origin: str, cluster: Cluster, kept: Rules, clock: Clock
+    client: Client,
+    graph: StreamGraph,
+    origin: str,
+    cluster: Cluster,
+    settings: ControllerSettings,
+    clock: Clock,
 ) -> Windows:
     """Return the windows of a job, which has to have the operators of the graph."""
 
@@ -129,7 +134,7 @@ def _windows(
 
     weights = dict(zip(graph.names, graph.instructions.tolist(), strict=True))
     sampler, devices = Sampler(client, clock), Devices(cluster.names)
-    return Windows(sampler, devices, kept, clock, weights, check=check_job)
+    return Windows(sampler, devices, settings, clock, weights, check=check_job)
 
 
 def _realiser(
@@ -138,9 +143,9 @@ def _realiser(
     """Return what changes the job; None: nothing does."""
     if chosen.mode == ADVISE:
         return None
-    kept, program = chosen.rules, chosen.program
+    settings, program = chosen.settings, chosen.program
     cancel_age_s = chosen.max_age if chosen.allow_cancel else None
-    limits = Limits(kept.answer_s, kept.savepoint_s, kept.start_s, cancel_age_s)
+    limits = Limits(settings.answer_s, settings.savepoint_s, settings.start_s, cancel_age_s)
     folder = Path(str(chosen.journal_folder))
     in_place = AdaptiveRealiser(client, limits)
     if chosen.restart_by == ADAPTIVE or not program.jar:
@@ -211,10 +216,10 @@ def _check_way(client: Client, job: str, chosen: WatchOptions) -> None:
         )
 
 
-def _check_jar(server: Server, jar: str, kept: Rules) -> None:
+def _check_jar(server: Server, jar: str, settings: ControllerSettings) -> None:
     """Refuse a jar that does not exist, before the first action needs it."""
     with suppress(BackendError):  # a server that does not answer is waited for
-        jar_on(server, jar, kept.answer_s)
+        jar_on(server, jar, settings.answer_s)
 
 
 def _note(text: str) -> None:
@@ -266,7 +271,7 @@ def _events(lock: Lock | None, chosen: WatchOptions, client: Client) -> Events:
                 return
             page, title = Path(chosen.page_file), name_of_job(self.job)
             try:
-                load_drawing(PAGE)(page, title, chosen.mode, timeline, chosen.rules, ended=ended)
+                load_drawing(PAGE)(page, title, chosen.mode, timeline, chosen.settings, ended=ended)
             except FormatError as error:
                 if len(timeline.points) == 1 and not ended:
                     raise
@@ -290,7 +295,7 @@ def _graph(
 
     A measured graph is kept beside the journal: the next controller may find the job stopped.
     """
-    kept = chosen.rules
+    settings = chosen.settings
     folder = chosen.journal_folder
     measured = None if folder is None else Path(folder) / GRAPH
     if measured is not None and journal.jobs and measured.exists():
@@ -301,9 +306,11 @@ def _graph(
             "missing --graph: the journal has an action that was interrupted, so the job cannot be "
             "measured now; name the graph as before"
         )
-    print_note(f"measuring the job for {kept.window_s:g} s, as no --graph is named")
+    print_note(f"measuring the job for {settings.window_s:g} s, as no --graph is named")
     latest = journal.jobs[-1] if job in journal.jobs else job
-    graph, notes = first_graph(server, latest, cluster, kept.window_s, kept.answer_s, chosen.seed)
+    graph, notes = first_graph(
+        server, latest, cluster, settings.window_s, settings.answer_s, chosen.seed
+    )
     for note in notes:
         print_note(note)
     if measured is not None:

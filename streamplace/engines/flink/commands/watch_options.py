@@ -12,7 +12,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.rules import MAX_S, Rules
+from streamplace.control.settings import MAX_S, ControllerSettings
 from streamplace.engines.flink.applying.apply import check_jar_file
 from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
@@ -45,17 +45,17 @@ KINDS: dict[str, dict[str, Any]] = {
     "count": {"type": param_types.Whole(1), "metavar": "N"},
     "price": {"type": param_types.NUMBER, "metavar": "PRICE"},
 }
-"""Kind of a rule -> its option. `Rules` checks durations and prices."""
+"""Kind of a setting -> its option. `ControllerSettings` checks durations and prices."""
 
 
 def option_name(field: str) -> str:
-    """Return the name of the option of a field of `Rules`."""
+    """Return the name of the option of a field of `ControllerSettings`."""
     name = NAMES.get(field, field.removesuffix("_s"))
     return f"--{name.replace('_', '-')}"
 
 
-def rules() -> Any:
-    """Return an option for every rule, and --scale, as a field whose value is a `Rules`."""
+def settings() -> Any:
+    """Return an option for every setting of the controller, and --scale, as one field."""
     scale = option(
         "--scale",
         type=param_types.NUMBER,
@@ -66,12 +66,12 @@ def rules() -> Any:
         help="Factor on all durations except those of Flink's own steps (--deadline, "
         "--start-timeout, --timeout), for trials: 0.0667 is 15 times as fast.",
     )
-    members = {rule.name: _option(rule) for rule in fields(Rules)}
-    return made_of({**members, "scale": scale}, the_rules)
+    members = {setting.name: _option(setting) for setting in fields(ControllerSettings)}
+    return made_of({**members, "scale": scale}, the_settings)
 
 
-def the_rules(scale: float, **chosen: Any) -> Rules:
-    """Return the rules that the options describe.
+def the_settings(scale: float, **chosen: Any) -> ControllerSettings:
+    """Return the settings that the options describe.
 
     Parameters
     ----------
@@ -81,41 +81,45 @@ def the_rules(scale: float, **chosen: Any) -> Rules:
     Raises
     ------
     click.UsageError
-        If a value is outside its range, or rules contradict each other; the message names the
+        If a value is outside its range, or settings contradict each other; the message names the
         options.
     """
     with _naming_option():
-        rules = Rules(**chosen)
+        settings = ControllerSettings(**chosen)
     with _naming_option(" times --scale"):
-        return rules.scaled(scale)
+        return settings.scaled(scale)
 
 
 @contextmanager
 def _naming_option(more: str = "") -> Iterator[None]:
-    """Raise the error of a rule as that of its option, whose name `more` follows."""
+    """Raise the error of a setting as that of its option, whose name `more` follows."""
     try:
         yield
     except UsageError as error:
-        rule = error.fault.option
-        error.update(option=option_name(rule) + more if hasattr(Rules, rule) else BAND_OPTIONS)
+        setting = error.fault.option
+        error.update(
+            option=option_name(setting) + more
+            if hasattr(ControllerSettings, setting)
+            else BAND_OPTIONS
+        )
         raise click.UsageError(str(error)) from None
 
 
 def duration(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a time in seconds that is 0 or less, NaN, or longer than those of `Rules` may be."""
+    """Refuse a time in seconds that is 0 or less, NaN, or longer than settings may be."""
     if value is not None and not 0 < value <= MAX_S:
         message = f"must be above 0 and at most {MAX_S:,} s (got {value:g})"
         raise click.BadParameter(message, ctx, param)
     return value
 
 
-def _option(rule: Field[Any]) -> Any:
+def _option(setting: Field[Any]) -> Any:
     return option(
-        option_name(rule.name),
-        default=rule.default,
+        option_name(setting.name),
+        default=setting.default,
         show_default=True,
-        help=rule.metadata["about"].replace("`high`", "--high"),
-        **KINDS[rule.metadata["kind"]],
+        help=setting.metadata["about"].replace("`high`", "--high"),
+        **KINDS[setting.metadata["kind"]],
     )
 
 
@@ -184,7 +188,7 @@ class WatchOptions(options.Common):
         metavar="N",
         help="End after N windows.  [default: when the job ends]",
     )
-    rules: Rules = rules()
+    settings: ControllerSettings = settings()
 
 
 def check_modes(chosen: WatchOptions) -> None:

@@ -283,7 +283,7 @@ class Window:
         """Return the tuples that an operator processed; None if unknown, or if a counter fell."""
         if name not in self._processed:
             fell = any(_fell(a.counters, b.counters) for a, b in self._pairs(vertex))
-            self._processed[name] = None if fell else _known(self.growth.processed(name))
+            self._processed[name] = None if fell else _only_increase(self.growth.processed(name))
         return self._processed[name]
 
     @cached_property
@@ -328,7 +328,7 @@ def _age_ms(counters: Counters) -> float | None:
     return sum(known) if len(known) == len(times) else None
 
 
-def _known(increase: Floats) -> float | None:
+def _only_increase(increase: Floats) -> float | None:
     """Return the increase in the one interval; None if it is unknown or negative."""
     return float(increase[0]) if increase[0] >= 0 else None  # not where it is NaN
 

@@ -9,7 +9,7 @@ from streamplace.control.interfaces import Acted, Record
 from streamplace.control.journal import Entry
 from streamplace.control.plans import Deployment
 from streamplace.engines.flink.applying import asking
-from streamplace.engines.flink.applying.asking import Asking, Limits, retried
+from streamplace.engines.flink.applying.asking import Asking, Limits, ask_again
 from streamplace.engines.flink.applying.preflight import (
     faults_of_most,
     faults_of_state,
@@ -227,7 +227,7 @@ class AdaptiveRealiser:
         down, since = _Gap(), None
         state = "no answer"
         while time.monotonic() < until:
-            with retried():
+            with ask_again():
                 found = self.client.state(job)
                 if found.ended:
                     return f"the job is {found.state}: {self.asking.cause(job)}", None
@@ -256,7 +256,7 @@ class AdaptiveRealiser:
         again, _ = self._required(change, change.former, change.before)
         changed, lost = True, False  # a job that has not ended is started again by Flink
         state = "of unknown state"
-        with retried():
+        with ask_again():
             found = self.client.state(job)
             lost, state = found.ended, "running" if found.runs else f"not running ({found.state})"
             changed = bool(again) or lost or found.started_s != change.job.started_s

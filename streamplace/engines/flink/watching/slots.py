@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from streamplace.control.observation import slots_by_group
 from streamplace.engines.flink.applying import asking
-from streamplace.engines.flink.applying.asking import retried
+from streamplace.engines.flink.applying.asking import ask_again
 from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cluster import TaskManager, seconds_of
 from streamplace.engines.flink.documents import JobState
@@ -106,7 +106,7 @@ class Slots:
         """Wait for slots that Flink is asked for; return a fault if they do not come."""
         until, free = time.monotonic() + missing.waits_s, 0
         while time.monotonic() < until:
-            with retried():
+            with ask_again():
                 free = self._free_for(job)
                 if free >= missing.needed:
                     self.asked_s = -inf

@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.control.interfaces import Clock, LostError
 from streamplace.control.load import PARTS, Parts
 from streamplace.control.observation import Observation
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.display.text import several
 from streamplace.engines.flink.cluster import TaskManager
 from streamplace.engines.flink.fit import chain_notes, fit
@@ -70,7 +70,7 @@ class Windows:
 
     Parameters
     ----------
-    rules
+    settings
         Of the controller. Windows are longer by the time that the server takes. A window whose last
         part is enough for a decision is that part.
     weights
@@ -86,7 +86,7 @@ class Windows:
 
     sampler: Sampler
     devices: Devices
-    rules: Rules
+    settings: ControllerSettings
     clock: Clock
     weights: Mapping[str, float] | None = None
     before: Sample | None = None
@@ -95,12 +95,12 @@ class Windows:
     parts: Parts = field(init=False)
 
     def __post_init__(self) -> None:
-        self.parts = Parts(self.rules.high)
+        self.parts = Parts(self.settings.high)
 
     @property
     def window_s(self) -> float:
         """The length of a window in seconds."""
-        return self.rules.window_s
+        return self.settings.window_s
 
     @property
     def now_s(self) -> float:

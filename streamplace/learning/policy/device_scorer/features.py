@@ -127,23 +127,20 @@ def encode(problem: Problem, order_names: Sequence[str] = ("by-depth", "by-path"
     return ScorerProblem(problem, arrays, lookahead.kind, decoding_orders, lookahead, *features)
 
 
-def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Single]:
-    count, devices = arrays.operators, arrays.devices
-    reference = lowest_utilisation(arrays)
-    traffic = arrays.traffic / reference
-    total = float(arrays.capacity.sum())
-    load = arrays.work * devices / total / reference
+def _features(flow: Flow, overload_matters: bool) -> tuple[Single, Single, Single]:
+    count, devices = flow.operators, flow.devices
+    reference = lowest_utilisation(flow)
+    traffic = flow.traffic / reference
+    total = float(flow.capacity.sum())
+    load = flow.work * devices / total / reference
     sent, received = (
-        np.bincount(ends, weights=traffic, minlength=count)
-        for ends in (arrays.source, arrays.target)
+        np.bincount(ends, weights=traffic, minlength=count) for ends in (flow.source, flow.target)
     )
     heaviest_sent, heaviest_received = np.zeros(count), np.zeros(count)
-    np.maximum.at(heaviest_sent, arrays.source, traffic)
-    np.maximum.at(heaviest_received, arrays.target, traffic)
-    outputs, inputs = (
-        np.bincount(ends, minlength=count) for ends in (arrays.source, arrays.target)
-    )
-    depth, height = orders.depths(arrays), orders.heights(arrays)
+    np.maximum.at(heaviest_sent, flow.source, traffic)
+    np.maximum.at(heaviest_received, flow.target, traffic)
+    outputs, inputs = (np.bincount(ends, minlength=count) for ends in (flow.source, flow.target))
+    depth, height = orders.depths(flow), orders.heights(flow)
     longest = max(1, int(depth.max()))
     operators = [
         all_squashed(load),
@@ -159,22 +156,22 @@ def _features(arrays: Flow, overload_matters: bool) -> tuple[Single, Single, Sin
         inputs == 0,
         np.minimum(load * count / devices, 10.0) / 5.0,  # relative to the mean operator
         1.0 / (1.0 + height),
-        all_squashed(arrays.operator_tuples / arrays.source_rate),
+        all_squashed(flow.operator_tuples / flow.source_rate),
     ]
     streams = [
         all_squashed(traffic),
-        traffic / np.maximum(sent[arrays.source], 1e-300),
-        traffic / np.maximum(received[arrays.target], 1e-300),
-        all_squashed(load[arrays.source] + load[arrays.target]),
+        traffic / np.maximum(sent[flow.source], 1e-300),
+        traffic / np.maximum(received[flow.target], 1e-300),
+        all_squashed(load[flow.source] + load[flow.target]),
     ]
     totals = [
         np.log2(devices) / 4.0,
         np.log2(count) / 6.0,
         np.log2(count / devices) / 3.0,
-        arrays.capacity.max() * devices / total - 1.0,
-        arrays.capacity.min() * devices / total,
-        float(arrays.nic),
-        float(arrays.work.sum()) / (reference * total),
+        flow.capacity.max() * devices / total - 1.0,
+        flow.capacity.min() * devices / total,
+        float(flow.nic),
+        float(flow.work.sum()) / (reference * total),
         squashed(traffic.sum() / devices),
         squashed(traffic.max(initial=0.0)),
         longest / count,

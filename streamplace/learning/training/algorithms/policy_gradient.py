@@ -12,7 +12,7 @@ from torch import Tensor
 from streamplace.learning.policy.base import Constructive
 from streamplace.learning.policy.encoded import Batch, Encoded
 from streamplace.learning.training.algorithms.base import Algorithm, S
-from streamplace.learning.training.problems import Rows, repaired
+from streamplace.learning.training.problems import Rows, repair_rows
 from streamplace.util.arrays import Bools, Floats, Ints
 
 MIN_SPREAD = 1e-3  # added to standard deviations before dividing by them
@@ -71,7 +71,7 @@ class PolicyGradient(Algorithm[S]):
         tuple
             (R,) the rows, and (R, V) their repaired placements.
         """
-        return repaired(one.problem, rows, placements[:, : one.size])
+        return repair_rows(one.problem, rows, placements[:, : one.size])
 
     def forced(
         self, batch: Batch, samples: int, added: Sequence[Mapping[int, Ints]]
@@ -121,11 +121,11 @@ class PolicyGradient(Algorithm[S]):
         count = weight.sum(dim=1).clamp(min=1.0)
         return -(advantage * log_probability * weight).sum(dim=1) / count
 
-    def store(self, number: int, one: Encoded, placed: Ints) -> tuple[Ints, Floats]:
+    def store(self, number: int, one: Encoded, devices: Ints) -> tuple[Ints, Floats]:
         """Store placements of a problem, (S, V); return them as named, and their rewards."""
-        if not len(placed):
-            return placed, np.zeros(0)
-        named = np.stack([self.policy.canonical(one, row, 0) for row in placed])
+        if not len(devices):
+            return devices, np.zeros(0)
+        named = np.stack([self.policy.canonical(one, row, 0) for row in devices])
         rewards = self.rewards(number, named)
         self.memory.add(number, rewards, named)
         return named, rewards

@@ -202,7 +202,7 @@ def train(chosen: TrainOptions) -> None:
     if chosen.cluster_file is not None:
         clusters = [read_cluster(chosen.cluster_file)] * len(graphs)
     if chosen.seeds is None:
-        _trained(chosen, config, settings, chosen.folder, graphs, clusters)
+        _train_once(chosen, config, settings, chosen.folder, graphs, clusters)
         return
     check_start = load_learned("streamplace.learning.training.run:check_start", "train")
     for folder in folders.values():  # before the first run
@@ -212,7 +212,7 @@ def train(chosen: TrainOptions) -> None:
     for seed, folder in folders.items():
         print_note(f"seed {seed}: {folder}")
         own = with_seed(settings, seed)
-        done[seed] = _trained(chosen, config, own, folder, graphs, clusters)
+        done[seed] = _train_once(chosen, config, own, folder, graphs, clusters)
     _aggregate(chosen, folders, done)
 
 
@@ -267,7 +267,7 @@ def _resumes(chosen: TrainOptions, checkpoint: Path) -> bool:
     return chosen.resume and (chosen.seeds is None or checkpoint.exists())
 
 
-def _trained(
+def _train_once(
     chosen: TrainOptions,
     config: str,
     settings: TrainConfig,

@@ -48,7 +48,7 @@ def check_name(text: str) -> None:
     UsageError
         If no installed package registers it, or it is ``module:Class``, which no file may name.
     """
-    _found(text, from_file=True)
+    _find(text, from_file=True)
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def opened(measure: str | Measure, *, from_file: bool = False) -> Iterator[Named
         name = _name_of(measure)
         yield NamedMeasure(name, _checked(name, measure))
         return
-    loaded, options = _found(measure, from_file)
+    loaded, options = _find(measure, from_file)
     made: object = plugins.made(measure, loaded, options, NOUN)
     try:
         yield NamedMeasure(measure, _checked(measure, made))
@@ -96,7 +96,7 @@ def _close(text: str, made: object) -> None:
         raise TrainingError(str(error)) from error
 
 
-def _found(text: str, from_file: bool) -> tuple[Any, list[str]]:
+def _find(text: str, from_file: bool) -> tuple[Any, list[str]]:
     """Return the object of a name, and its options."""
     if not plugins.is_custom(text) and not measure_names():
         instead = "" if from_file else "; name your own as module:Class"

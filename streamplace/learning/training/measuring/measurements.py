@@ -108,8 +108,8 @@ class Measurements:
         return found
 
 
-def _key(row: Ints) -> bytes:
-    return np.ascontiguousarray(row, np.int32).tobytes()
+def _key(devices: Ints) -> bytes:
+    return np.ascontiguousarray(devices, np.int32).tobytes()
 
 
 def write_fastest(folder: Path, problems: Sequence[Problem], measurements: Measurements) -> None:

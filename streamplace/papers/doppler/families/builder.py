@@ -131,7 +131,7 @@ class ShardedGraph:
                 if sizes.setdefault(index, size) != size:
                     raise ValueError(f"{name}: {index!r} has the sizes {sizes[index]} and {size}")
         partial: dict[Block, list[int]] = {}
-        for block, region in _divided(sizes, parts):
+        for block, region in _parts_of_indices(sizes, parts):
             needed = [(x, tuple(region[i] for i in letters)) for letters, x in operands]
             flops = 2.0 * elements(tuple(region.values()))
             shard = self._shard(name, "product", flops, [region[i] for i in after], needed)
@@ -281,7 +281,7 @@ class ShardedGraph:
         self._streams[source, target, region] = float(BYTES_PER_NUMBER * elements(region))
 
 
-def _divided(
+def _parts_of_indices(
     sizes: Mapping[str, int], parts: Mapping[str, int]
 ) -> Iterator[tuple[dict[str, int], dict[str, Interval]]]:
     """Yield the number and the interval of each index, for all combinations of parts."""

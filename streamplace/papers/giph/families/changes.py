@@ -139,11 +139,11 @@ class Adaptivity:
         for number in range(self.changes):
             step = steps[number % len(steps)]
             if step < 0:
-                leaving = _leaving(stream, present, -step)
+                leaving = _draw_leaving(stream, present, -step)
                 absent.update((name, present.pop(name)) for name in leaving)
                 yield ClusterChange(leaving)
                 continue
-            names = _drawn(stream, absent, step)
+            names = _draw_names(stream, absent, step)
             coming = tuple(self._returning(stream, absent.pop(name)) for name in names)
             present.update((device.name, device) for device in coming)
             yield ClusterChange(coming=coming, links=tuple(self._links(present, {*names})))
@@ -174,12 +174,12 @@ class Adaptivity:
         return Device(device.name, speed, labels=labels_of(types))
 
 
-def _leaving(
+def _draw_leaving(
     stream: np.random.RandomState, present: dict[str, Device], count: int
 ) -> tuple[str, ...]:
     """Draw devices that leave until the others support all hardware types."""
     for _ in range(LARGEST_DRAWS):
-        leaving = _drawn(stream, present, count)
+        leaving = _draw_names(stream, present, count)
         others = (device.labels for name, device in present.items() if name not in leaving)
         if len({label for labels in others for label in labels}) == TYPES:
             return leaving
@@ -189,7 +189,9 @@ def _leaving(
     )
 
 
-def _drawn(stream: np.random.RandomState, known: dict[str, Device], count: int) -> tuple[str, ...]:
+def _draw_names(
+    stream: np.random.RandomState, known: dict[str, Device], count: int
+) -> tuple[str, ...]:
     """Draw different names."""
     names = list(known)
     return tuple(names[i] for i in stream.choice(len(names), count, replace=False).tolist())

@@ -92,9 +92,9 @@ class Contended:
         rng = draw.rng()
         kind = self._kind(rng)
         if kind == LAYERED:
-            return _layered(draw.name, rng)
+            return _layered_graph(draw.name, rng)
         sharded = SHARDED[kind]
-        family = _drawn(rng, sharded.families)
+        family = _draw_one(rng, sharded.families)
         shards, scale = _whole(rng, sharded.shards), _whole(rng, sharded.scales)
         return family(**{"shards": shards, sharded.scale: scale}).graph(draw)
 
@@ -102,28 +102,28 @@ class Contended:
         """Return the cluster of one graph."""
         is_layered = self._kind(draw.rng()) == LAYERED
         rng = draw.rng(CLUSTER)
-        count = self.devices or _drawn(rng, DEVICES)
-        differ = is_layered or _drawn(rng, (False, True))
+        count = self.devices or _draw_one(rng, DEVICES)
+        differ = is_layered or _draw_one(rng, (False, True))
         share = _between(rng, SPEEDS, count) if differ else np.ones(count)
         mips = (LAYERED_MIPS if is_layered else MIPS) * share
         network = Network(
-            _drawn(rng, ("pair", "egress")),
-            bandwidth_mbps=LAYERED_MBPS if is_layered else _drawn(rng, BANDWIDTHS_MBPS),
+            _draw_one(rng, ("pair", "egress")),
+            bandwidth_mbps=LAYERED_MBPS if is_layered else _draw_one(rng, BANDWIDTHS_MBPS),
             latency_s=LATENCY_S if is_layered else 0.0,
         )
         return Cluster([Device(f"d{i}", float(speed)) for i, speed in enumerate(mips)], network)
 
     def _kind(self, rng: np.random.Generator) -> str:
         """Return the kind of a graph, the first number that is drawn for it."""
-        drawn = _drawn(rng, KINDS)
+        drawn = _draw_one(rng, KINDS)
         return self.kind or drawn
 
 
-def _layered(name: str, rng: np.random.Generator) -> StreamGraph:
+def _layered_graph(name: str, rng: np.random.Generator) -> StreamGraph:
     """Return a layered graph whose work and messages are drawn anew."""
     graph = layered(_whole(rng, SIZES), rng, name)
     ends = np.stack([graph.stream_source, graph.stream_target], axis=1)
-    work_s, share = _between(rng, WORK_S, len(graph.names)), _drawn(rng, SHARES)
+    work_s, share = _between(rng, WORK_S, len(graph.names)), _draw_one(rng, SHARES)
     return StreamGraph.from_columns(
         list(graph.names),
         INSTRUCTIONS_PER_S * work_s,
@@ -134,7 +134,7 @@ def _layered(name: str, rng: np.random.Generator) -> StreamGraph:
     )
 
 
-def _drawn(rng: np.random.Generator, values: tuple[T, ...]) -> T:
+def _draw_one(rng: np.random.Generator, values: tuple[T, ...]) -> T:
     """Return one of some values."""
     return values[_whole(rng, range(len(values)))]
 

@@ -12,7 +12,7 @@ from streamplace.control.history import History, fault_of
 from streamplace.control.interfaces import LostError
 from streamplace.control.load import load_of
 from streamplace.control.observation import Observation
-from streamplace.control.rules import Rules
+from streamplace.control.settings import ControllerSettings
 from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cluster import Room, TaskManager
 from streamplace.engines.flink.documents import Subtask
@@ -93,7 +93,7 @@ def test_tuples_that_pile_up_in_buffers_are_not_carried() -> None:
     assert found.read_s == found.offered_s == pytest.approx(300, abs=0.1)
     assert found.readings["count"].arriving_s == pytest.approx(300, abs=0.1)
     assert found.processed == pytest.approx(2 / 3, abs=1e-3)
-    history = History(Rules())
+    history = History(ControllerSettings())
     history.add(found)
     assert history.served_s == pytest.approx(200, abs=0.1)
 
@@ -124,7 +124,7 @@ def test_a_source_that_fetches_slowly_shows_in_what_waits() -> None:
     assert found.offered_s == pytest.approx(100, abs=0.1)
     assert found.busiest == pytest.approx(0.27, abs=1e-3)
     assert found.readings["Source: src"].backpressured == 0.0
-    load = load_of(found, found.read_s, Rules())
+    load = load_of(found, found.read_s, ControllerSettings())
     assert load.state is State.LAGGING
     assert "Source: src falls behind: 100 tuples/s arrive and 60 tuples/s are read" in load.reason
 
@@ -323,13 +323,16 @@ AHEAD_S = 3600.0
 
 
 @contextmanager
-def windows(flink: ScriptedFlink, rules: Rules = Rules()) -> Iterator[Windows]:  # noqa: B008 - frozen
+def windows(
+    flink: ScriptedFlink,
+    settings: ControllerSettings = ControllerSettings(),  # noqa: B008 - frozen
+) -> Iterator[Windows]:
     """Yield windows of 300 s, by a clock that is an hour behind that of the server."""
     clock = ManualClock()
     flink.clock = lambda: clock() + AHEAD_S
     with flink.serving() as url:
         sampler = Sampler(Client(Server(url), PATIENT.answer_s), clock)
-        yield Windows(sampler, Devices(["a", "b"]), rules, clock)
+        yield Windows(sampler, Devices(["a", "b"]), settings, clock)
 
 
 def test_a_window_begins_where_the_one_before_ended() -> None:
@@ -347,7 +350,7 @@ def test_free_slots_are_those_that_no_job_holds() -> None:
 
 def test_short_windows_have_no_more_parts_than_flink_has_new_metrics_for() -> None:
     """Flink fetches metrics every 10 s, and parts would have 4 s."""
-    with windows(ScriptedFlink(), Rules().scaled(1 / 15)) as found:
+    with windows(ScriptedFlink(), ControllerSettings().scaled(1 / 15)) as found:
         lengths = [found.next(JOB).seconds for _ in range(3)]
     assert max(lengths) <= 20.0 + 12.0
 

@@ -93,8 +93,8 @@ def test_a_scorer_chooses_only_allowed_devices(problem: Problem | None) -> None:
         return
     policy = policy_of("device-scorer")
     rows = policy.sample(batch_of(policy, problem), 4, Sampler(seeded_generator()))[0]
-    rules = problem.feasibility
-    assert rules.allowed[rules.unit_of[None, :], rows].all()
+    feasibility = problem.feasibility
+    assert feasibility.allowed[feasibility.unit_of[None, :], rows].all()
 
 
 @pytest.mark.parametrize(

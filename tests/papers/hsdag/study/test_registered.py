@@ -22,7 +22,7 @@ from streamplace.papers.hsdag.study.registered import (
     network_problem,
     with_accelerator,
 )
-from streamplace.placers.registry import ready_placer
+from streamplace.placers.registry import placer_of
 from streamplace.problem.graph import Operator, StreamGraph
 from streamplace.util.arrays import Ints
 
@@ -84,7 +84,7 @@ def test_a_result_is_sent_once_at_12_gb_per_second_and_20_us() -> None:
 def test_the_best_placement_is_not_one_device(name: str) -> None:
     problem = network_problem(name)
     alone = [makespan(problem, np.full(len(problem.graph.names), d, np.int32)) for d in (0, 1)]
-    placer = ready_placer("search:evaluations=3000")
+    placer = placer_of("search:evaluations=3000")
     found = placer(problem, np.random.default_rng(0)).devices
     assert makespan(problem, found) < min(alone)
 

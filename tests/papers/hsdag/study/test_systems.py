@@ -8,7 +8,7 @@ import pytest
 import streamplace as sp
 from benchmarks.reference.graph_parsing import merged
 from streamplace.papers.hsdag.features import HsdagProblem, encode
-from streamplace.papers.hsdag.graphs import joined
+from streamplace.papers.hsdag.graphs import disjoint_union
 from streamplace.papers.hsdag.sizes import HsdagSizes
 from streamplace.papers.hsdag.study.registered import METIS_GROUPS, network_problem
 from streamplace.papers.hsdag.study.systems import FIXED, Fixed, heavy_edge_groups, kept_together
@@ -71,7 +71,7 @@ def test_fixed_groups_are_repeated_for_copies_of_the_graph() -> None:
     one = _encoded(pass_problem(20))
     group_of = heavy_edge_groups(one)
     count = int(group_of.max()) + 1
-    copies = joined([one.graph] * 3)
+    copies = disjoint_union([one.graph] * 3)
     made = Fixed(group_of)(copies, np.zeros(3, np.int32), None)
     expected = np.concatenate([group_of + k * count for k in range(3)])
     assert made.tolist() == expected.tolist()

@@ -1,7 +1,7 @@
-"""Rules for the floating-point operations of operators, from their shapes.
+"""Numbers of floating-point operations of operators, from their shapes.
 
 A multiplication and an addition are one operation each, also of whole numbers, and so are
-functions such as exp and tanh. Rules return NaN where a shape is unknown.
+functions such as exp and tanh. They are NaN where a shape is unknown.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,26 +10,26 @@ from streamplace.networks import formulas
 from streamplace.networks.operation import ABSENT, Operation, elements
 from streamplace.problem.graph import UNKNOWN
 
-Rule = Callable[[Operation], float]
-Rules = Mapping[str, Rule]
-"""Type -> its rule."""
+Flops = Callable[[Operation], float]
+FlopsByType = Mapping[str, Flops]
+"""Type -> the function that returns its floating-point operations."""
 MAX_AXES = 8
 """Axes along which an operator looks at neighbours; tensors have fewer."""
 SOFTMAX = 5  # maximum, difference, exp, sum and quotient
 
 
-def estimated_flops(kind: str, operation: Operation, rules: Rules) -> float:
+def estimated_flops(kind: str, operation: Operation, by_type: FlopsByType) -> float:
     """Return the floating-point operations of one run of an operator.
 
-    The number is NaN if it is unknown: where a type has no rule, and where a shape that its rule
+    The number is NaN if it is unknown: where a type has no function, and where a shape that it
     needs is unknown.
     """
-    return rules[kind](operation) if kind in rules else UNKNOWN
+    return by_type[kind](operation) if kind in by_type else UNKNOWN
 
 
-def table(names: str, rule: Rule) -> dict[str, Rule]:
-    """Return one rule for several types, whose names are separated by spaces."""
-    return dict.fromkeys(names.split(), rule)
+def table(names: str, flops: Flops) -> dict[str, Flops]:
+    """Return one function for several types, whose names are separated by spaces."""
+    return dict.fromkeys(names.split(), flops)
 
 
 def free(operation: Operation) -> float:
@@ -42,8 +42,8 @@ def elementwise(operation: Operation) -> float:
     return operation.emitted
 
 
-def times(count: float) -> Rule:
-    """Return the rule of `count` operations for each element of the first output."""
+def times(count: float) -> Flops:
+    """Return the function that counts `count` operations for each element of the first output."""
     return lambda operation: count * elements(operation.output(0))
 
 
@@ -92,8 +92,8 @@ def _taps(mode: str, axes: int) -> float:
     return 4.0**axes if "cubic" in mode else 1.0
 
 
-def convolution(outputs_from: int = 1, weights: int = 1) -> Rule:
-    """Return the rule of a convolution.
+def convolution(outputs_from: int = 1, weights: int = 1) -> Flops:
+    """Return the function for a convolution.
 
     Parameters
     ----------
@@ -103,25 +103,25 @@ def convolution(outputs_from: int = 1, weights: int = 1) -> Rule:
         Index of the input with the weights.
     """
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         shape = operation.input(weights)
         if shape is None:
             return UNKNOWN
         return 2.0 * elements(operation.output(0)) * elements(shape[outputs_from:])
 
-    return rule
+    return flops
 
 
-def transposed_convolution(inputs_from: int = 1) -> Rule:
-    """Return the rule of a transposed convolution: each element of its input meets the weights."""
+def transposed_convolution(inputs_from: int = 1) -> Flops:
+    """Return the function for a transposed convolution: each input element meets the weights."""
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         weights = operation.input(1)
         if weights is None:
             return UNKNOWN
         return 2.0 * operation.read * elements(weights[inputs_from:])
 
-    return rule
+    return flops
 
 
 def product(operation: Operation) -> float:
@@ -135,15 +135,15 @@ def product(operation: Operation) -> float:
     return 2.0 * elements(operation.output(0)) * inner
 
 
-def recurrent(weights: int) -> Rule:
-    """Return the rule of a recurrent layer, from the index of its first two weights."""
+def recurrent(weights: int) -> Flops:
+    """Return the function for a recurrent layer, from the index of its first two weights."""
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         first, second = (elements(operation.input(i)) for i in (weights, weights + 1))
         sequence = operation.input(0)
         return UNKNOWN if sequence is None else 2.0 * elements(sequence[:-1]) * (first + second)
 
-    return rule
+    return flops
 
 
 def attention(operation: Operation) -> float:
@@ -284,8 +284,8 @@ def _spectrum(operation: Operation, axes: int) -> float:
     return formulas.fourier(elements(shape[first:]), elements(shape[:first]), real=real)
 
 
-def short_time_fourier(window: int, *, inverse: bool = False) -> Rule:
-    """Return the rule of the spectra of frames: the window's product and a transform for each.
+def short_time_fourier(window: int, *, inverse: bool = False) -> Flops:
+    """Return the function for the spectra of frames: the window's product and a transform for each.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def short_time_fourier(window: int, *, inverse: bool = False) -> Rule:
         Whether the spectra are the input.
     """
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         length = (operation.input(window) or (0,))[-1]
         one_side = operation.numbers.get("onesided", 1)
         if not length:
@@ -304,7 +304,7 @@ def short_time_fourier(window: int, *, inverse: bool = False) -> Rule:
         frames = elements(spectra) / 2 / (length // 2 + 1 if one_side else length)
         return formulas.fourier(length, frames, real=bool(one_side)) + length * frames
 
-    return rule
+    return flops
 
 
 def distances(operation: Operation) -> float:
@@ -313,14 +313,14 @@ def distances(operation: Operation) -> float:
     return formulas.distances(elements(operation.output(0)), left[-1]) if left else UNKNOWN
 
 
-def per_matrix(formula: Callable[[float], float]) -> Rule:
-    """Return the rule of an algorithm on each of the square matrices of the first input."""
+def per_matrix(formula: Callable[[float], float]) -> Flops:
+    """Return the function for an algorithm on each of the square matrices of the first input."""
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         matrices = operation.input(0)
         return elements(matrices[:-2]) * formula(matrices[-1]) if matrices else UNKNOWN
 
-    return rule
+    return flops
 
 
 def local_normalisation(operation: Operation) -> float:
@@ -345,12 +345,12 @@ def bags(operation: Operation) -> float:
     return elements(operation.input(1)) * elements(rows[1:]) if rows else UNKNOWN
 
 
-def binary_search(boundaries: int) -> Rule:
-    """Return the rule of binary searches, from the index of the input that is searched."""
+def binary_search(boundaries: int) -> Flops:
+    """Return the function for binary searches, from the index of the input that is searched."""
 
-    def rule(operation: Operation) -> float:
+    def flops(operation: Operation) -> float:
         searched = operation.input(boundaries)
         count = elements(operation.output(0))
         return formulas.search(searched[-1], count) if searched else UNKNOWN
 
-    return rule
+    return flops

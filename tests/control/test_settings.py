@@ -1,4 +1,4 @@
-"""Rules of the controller: how often it acts, and for how much."""
+"""Settings of the controller: how often it acts, and for how much."""
 
 import json
 from dataclasses import fields
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamplace.control.attempts import Budget
-from streamplace.control.rules import Rules
+from streamplace.control.attempts import PastActions
+from streamplace.control.settings import ControllerSettings
 from streamplace.errors import UsageError
 
 
@@ -30,14 +30,14 @@ from streamplace.errors import UsageError
 )
 def test_values_out_of_range_are_refused(changes: dict[str, float], fault: str) -> None:
     with pytest.raises(UsageError) as caught:
-        Rules(**changes)  # type: ignore[arg-type]
+        ControllerSettings(**changes)  # type: ignore[arg-type]
     assert fault in str(caught.value)
 
 
 def test_all_durations_are_scaled_except_those_of_flink() -> None:
-    rules, short = Rules(), Rules().scaled(1 / 15)
-    for field in fields(Rules):
-        before, after = getattr(rules, field.name), getattr(short, field.name)
+    settings, short = ControllerSettings(), ControllerSettings().scaled(1 / 15)
+    for field in fields(ControllerSettings):
+        before, after = getattr(settings, field.name), getattr(short, field.name)
         is_scaled = field.metadata["kind"] == "duration"
         assert after == pytest.approx(before / 15 if is_scaled else before), field.name
     assert short.window_s == pytest.approx(20.0)
@@ -46,15 +46,17 @@ def test_all_durations_are_scaled_except_those_of_flink() -> None:
 @pytest.mark.parametrize("factor", [1e9, 0.0, float("nan")])
 def test_durations_are_in_range_after_they_are_scaled(factor: float) -> None:
     with pytest.raises(UsageError, match="window_s: must be above 0 and at most"):
-        Rules().scaled(factor)
-    assert Rules(block_s=1e8).scaled(1.0).block_s == 1e8
+        ControllerSettings().scaled(factor)
+    assert ControllerSettings(block_s=1e8).scaled(1.0).block_s == 1e8
 
 
-RULES = Rules(actions_per_hour=2, actions_per_day=3, cool_down_s=600.0, block_s=1000.0)
+SETTINGS = ControllerSettings(
+    actions_per_hour=2, actions_per_day=3, cool_down_s=600.0, block_s=1000.0
+)
 
 
 def test_an_hour_and_a_day_have_budgets() -> None:
-    budget = Budget(RULES)
+    budget = PastActions(SETTINGS)
     budget.begin(0.0)
     assert budget.spent(10.0) == ""
     budget.begin(1000.0)
@@ -66,7 +68,7 @@ def test_an_hour_and_a_day_have_budgets() -> None:
 
 
 def test_the_cool_down_begins_where_an_action_ends() -> None:
-    budget = Budget(RULES)
+    budget = PastActions(SETTINGS)
     assert budget.cooling(0.0) == ""
     budget.begin(1000.0)
     assert budget.cooling(1100.0) == "8.33 min of the cool-down of 10 min are left"
@@ -80,16 +82,16 @@ def test_the_cool_down_begins_where_an_action_ends() -> None:
 def test_the_expected_downtime_is_the_longest_of_the_last_three(
     downtimes: list[float | None],
 ) -> None:
-    budget = Budget(RULES)
+    budget = PastActions(SETTINGS)
     for at_s, downtime_s in enumerate(downtimes):
         budget.begin(float(at_s))
         budget.end(float(at_s), downtime_s)
     measured = [each for each in downtimes if each is not None]
-    assert budget.downtime_s == (max(measured[-3:]) if measured else RULES.first_downtime_s)
+    assert budget.downtime_s == (max(measured[-3:]) if measured else SETTINGS.first_downtime_s)
 
 
 def test_a_plan_is_blocked_for_a_while() -> None:
-    budget = Budget(RULES)
+    budget = PastActions(SETTINGS)
     budget.block("a=x", 100.0, 1000.0)
     assert budget.blocked("a=y", 100.0) == ""
     assert "not tried again before 1970-01-01 00:18:20" in budget.blocked("a=x", 1099.0)
@@ -100,13 +102,13 @@ def test_a_plan_is_blocked_for_a_while() -> None:
 
 @pytest.mark.parametrize("used", [False, True])
 def test_a_restored_budget_is_the_same(used: bool) -> None:
-    budget = Budget(RULES)
+    budget = PastActions(SETTINGS)
     if used:
         budget.begin(100.0)
         budget.end(130.0, 12.5)
         budget.block("a=x", 130.0, 1000.0)
     value = budget.to_dict()
-    again = Budget(RULES)
+    again = PastActions(SETTINGS)
     again.restore(json.loads(json.dumps(value)))
     assert again.to_dict() == value
     assert again.downtime_s == budget.downtime_s

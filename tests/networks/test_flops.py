@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streamplace.networks import openvino
+from streamplace.networks.flops import estimated_flops
 from streamplace.networks.onnx import runtime as onnx_runtime
 from streamplace.networks.operation import ABSENT, Operation, Shape
-from streamplace.networks.rules import estimated_flops
 
-ALL = {**openvino.RULES, **onnx_runtime.RULES}
+ALL = {**openvino.FLOPS, **onnx_runtime.FLOPS}
 """The rules of both formats; DFT and STFT are those of ONNX."""
 
 
@@ -160,8 +160,8 @@ def test_fourier_transforms_have_the_work_by_which_fftw_states_speeds() -> None:
     assert flops("IRDFT", [(3, 257, 2), (1,)], (3, 512)) == 3 * of_512 / 2
     assert flops("com.microsoft.Rfft", [(3, 512)], (3, 257, 2)) == 3 * of_512 / 2
     frames = 7 * (of_512 / 2 + 512)  # each is multiplied by the window
-    of_onnx = onnx_runtime.RULES["STFT"](Operation([(1, 4000), (), (512,)], [(1, 7, 257, 2)]))
-    of_openvino = openvino.RULES["STFT"](Operation([(1, 4000), (512,)], [(1, 7, 257, 2)]))
+    of_onnx = onnx_runtime.FLOPS["STFT"](Operation([(1, 4000), (), (512,)], [(1, 7, 257, 2)]))
+    of_openvino = openvino.FLOPS["STFT"](Operation([(1, 4000), (512,)], [(1, 7, 257, 2)]))
     assert of_onnx == of_openvino == frames
     assert flops("ISTFT", [(1, 257, 7, 2), (512,)], (1, 4000)) == frames
 
@@ -215,7 +215,7 @@ def test_rules_accept_whatever_shapes_a_file_states(
     inputs: list[Shape], outputs: list[Shape], numbers: dict[str, int], mode: str
 ) -> None:
     operation = Operation(inputs, outputs, mode=mode, numbers=numbers, equation="ab...,bc->a...")
-    for rule in {*onnx_runtime.RULES.values(), *openvino.RULES.values()}:
+    for rule in {*onnx_runtime.FLOPS.values(), *openvino.FLOPS.values()}:
         assert isinstance(float(rule(operation)), float)
 
 
