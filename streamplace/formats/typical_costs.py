@@ -26,7 +26,7 @@ LEAST_SELECTIVITY = 0.01
 """Selectivities below it count as it: less of a stream is no load worth telling apart."""
 PRIOR = 2.0
 """The weight, in figures, of the median of all inner operators in the median of a type, because
-some types have four figures. A guess: with it, intervals hold 1 or 2% more figures left out."""
+some types have four figures. A guess: with it, intervals hold up to 2% more figures left out."""
 FEW = 3
 """A type with fewer figures is as `OTHER`: their mean without the largest would be one figure."""
 KINDS: dict[Kind, str] = {
@@ -190,11 +190,16 @@ def types_of(graph: StreamGraph) -> list[str]:
     return found
 
 
-def filled(graph: StreamGraph) -> Filled:
+def filled(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
     """Return a graph with typical values for the costs that it needs and lacks.
 
     Instructions are for a core of `ASSUMED_MIPS`. The instances of an operator divide evenly what
     an instance before them emits.
+
+    Parameters
+    ----------
+    costs
+        None: those by all figures of the table.
 
     Raises
     ------
@@ -203,7 +208,8 @@ def filled(graph: StreamGraph) -> Filled:
     """
     if graph.firing == "all":
         raise UsageError("--typical-costs: they are of stream jobs; this graph is of a single pass")
-    types, costs, lacking = types_of(graph), cache(typical_costs().of), graph.unknown
+    types, lacking = types_of(graph), graph.unknown
+    typical = cache((costs or typical_costs()).of)
     columns = {
         name: getattr(graph, name).copy()
         for kind in KINDS.values()
@@ -211,7 +217,7 @@ def filled(graph: StreamGraph) -> Filled:
     }
 
     def fill(kind: Kind, i: int, operator_type: str, factor: float) -> None:
-        found = costs(kind, operator_type)
+        found = typical(kind, operator_type)
         columns[KINDS[kind]][i] = float(f"{found.mean:.4g}") * factor
         columns[f"{KINDS[kind]}_se"][i] = float(f"{found.standard_error:.4g}") * factor
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import streamplace as sp
+from benchmarks.typical_costs import application, left_out, project
 from streamplace.errors import UsageError
 from streamplace.formats.typical_costs import (
     FEW,
@@ -189,3 +190,17 @@ def test_graphs_of_a_single_pass_are_refused() -> None:
     graph = chain("a", "b").with_numbers(firing="all")[0]
     with pytest.raises(UsageError, match="stream jobs"):
         filled(graph)
+
+
+def test_the_benchmark_leaves_out_what_it_predicts() -> None:
+    """Two projects differ by a million, so that no interval by one holds a figure of the other."""
+    rows = [Figure("one-1", "a", "map", "cpu_us", x) for x in (1.0, 2.0, 3.0)]
+    rows += [Figure("one-2", "b", "map", "cpu_us", x) for x in (1.0, 2.0, 3.0)]
+    rows += [Figure("two", "a", "map", "cpu_us", x) for x in (1e6, 2e6, 3e6)]
+    held = list(left_out(rows, project, "cpu_us"))
+    assert len(held) == 9
+    assert not any(each.holds for each in held if project(each.figure) == "two")
+    assert not any(each.holds for each in held if project(each.figure) == "one")
+    inside = list(left_out(rows[:6], application, "cpu_us"))
+    assert all(each.holds for each in inside)
+    assert {application(each.figure) for each in inside} == {("one", "a"), ("one", "b")}
