@@ -163,7 +163,7 @@ def import_(chosen: ImportOptions) -> None:
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
     place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
-    stay unknown (null); `streamplace place` lists those that it needs.
+    stay unknown (null) without --typical-costs; `streamplace place` lists those that it needs.
 
     \b
     Examples:
