@@ -9,6 +9,7 @@ import numpy as np
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import rounded
 from streamplace.display.view import Line, View
+from streamplace.latency.confidence import MAX_NUMBERS, REPORTED
 from streamplace.latency.sampled import MOST, CostDraws, draws_within
 from streamplace.problem.assumptions import typical_values
 from streamplace.problem.objective import Throughput
@@ -16,10 +17,10 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.uncertainty import Kind, Uncertainty
 from streamplace.util.arrays import Floats
 
-DRAWS = 16_384
 PROBABILITY = 0.9  # of the range
 DIGITS = 3  # of its ends, which are draws of guesses
-BINS = 16  # values at which a cost is tried; each keeps a thousand draws of the others
+BINS = 16  # values at which a cost is tried
+FEWEST = 2_048  # draws; with fewer, as of huge graphs, the ends within a bin are mostly chance
 LEAST = 0.05  # share of the logarithmic width that a cost takes away; less could be chance
 HOW: dict[Kind, tuple[str, str]] = {
     "instructions": ("instructions", "CPU seconds per tuple x MIPS of the core x 10^6"),
@@ -135,19 +136,20 @@ def cost_basis(typical: int, costs: int, placement: Placement | None, seed: int 
         return plain
     problem = placement.problem
     uncertainty = Uncertainty.of(problem.graph)
-    if problem.model != "bottleneck" or not len(uncertainty):
+    if problem.model != "bottleneck" or not 0 < len(uncertainty) <= MAX_NUMBERS:
         return plain
-    count = draws_within(problem, uncertainty, DRAWS) // BINS * BINS
+    count = draws_within(problem, uncertainty, REPORTED) // BINS * BINS
     draws = CostDraws(problem, uncertainty, (seed, 4), count)
     utilisation = draws.utilisation(placement.devices[np.newaxis])[0]
     if not (utilisation > 0.0).all():
         return plain
     logs = -np.log(utilisation)
     low, high = _ends(logs).tolist()
-    widths = _widths_if_known(draws.normals, logs)
-    best = min(widths, key=lambda i: widths[i])
-    is_less = widths[best] < (1.0 - LEAST) * (high - low)
-    first = FirstToMeasure(*uncertainty.numbers[best], exp(widths[best])) if is_less else None
+    widths = _widths_if_known(draws.normals, logs) if count >= FEWEST else {}
+    best = min(widths, key=lambda i: widths[i], default=-1)
+    first = None
+    if widths and widths[best] < (1.0 - LEAST) * (high - low):
+        first = FirstToMeasure(*uncertainty.numbers[best], exp(widths[best]))
     offered = problem.source_rate
     return CostBasis(typical, costs, offered, (offered * exp(low), offered * exp(high)), first)
 
