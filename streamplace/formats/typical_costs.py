@@ -28,7 +28,7 @@ PRIOR = 2.0
 """The weight, in figures, of the median of all inner operators in the median of a type, because
 some types have four figures. A guess: with it, intervals hold up to 2% more figures left out."""
 FEW = 3
-"""A type with fewer figures is as `OTHER`: their mean without the largest would be one figure."""
+"""A type with fewer figures is as `OTHER`, since one of them would decide its median."""
 KINDS: dict[Kind, str] = {
     "cpu_us": "instructions",
     "selectivity": "selectivity",
@@ -79,9 +79,9 @@ class TypicalCosts:
     A number of a type is lognormal. The deviation of its logarithm is that of all figures of the
     kind around the medians of their types, since most types have few, and is that of one more
     figure. The median is that of the type, which `PRIOR` draws towards that of all inner operators.
-    Selectivities have the mean of the figures without the largest: many are 1 or far below and few
-    above, so that a lognormal with their median would have a mean above nearly all of them. Sources
-    emit what they process, and so do maps.
+    Selectivities have the median of the figures as their mean instead: most are at most 1, and with
+    means above it their product would grow with the length of a path. Sources emit what they
+    process, and so do maps.
     """
 
     def __init__(self, figures: Iterable[Figure]) -> None:
@@ -110,7 +110,7 @@ class TypicalCosts:
             freedom = len(off) - len(logs)
         spread = sqrt(float(off @ off) / freedom * (1.0 + 1.0 / len(own)))
         if kind == "selectivity":
-            return Typical(float(np.exp(sorted(own)[:-1]).mean()), spread)
+            return Typical(exp(float(np.median(own))), spread)
         prior = 0.0 if operator_type in (SOURCE, SINK) else PRIOR
         middle = (len(own) * np.median(own) + prior * np.median(inner)) / (len(own) + prior)
         return Typical(exp(float(middle) + spread * spread / 2.0), spread)
