@@ -185,8 +185,8 @@ def types_of(graph: StreamGraph) -> list[str]:
         elif v not in senders:
             found.append(SINK)
         else:
-            said = type_in_name(graph.type.get(v, ""))
-            found.append(type_in_name(name) if said == OTHER else said)
+            stated = type_in_name(graph.type.get(v, ""))
+            found.append(type_in_name(name) if stated == OTHER else stated)
     return found
 
 
