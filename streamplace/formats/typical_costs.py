@@ -162,7 +162,7 @@ def typical_costs() -> TypicalCosts:
 
 def types_known() -> list[str]:
     """Return all types."""
-    return [SOURCE, *_table()["words"], SINK, OTHER]
+    return [SOURCE, *_table()["words"], OTHER]
 
 
 def type_in_name(name: str) -> str:

@@ -108,11 +108,10 @@ class CostBasis(Displayable):
             lines.append(Line(f"{more} with {PROBABILITY:.0%}"))
         if self.first is not None and self.sustained is not None:
             noun, how = HOW[self.first.kind]
-            before = self.sustained[1] / self.sustained[0]
-            text = f"measure first the {noun} of {{}} ({how}): the ends are then a factor of "
-            text += (
-                f"{rounded(self.first.factor, DIGITS)} apart instead of {rounded(before, DIGITS)}"
-            )
+            factors = self.first.factor, self.sustained[1] / self.sustained[0]
+            after, before = (rounded(factor, DIGITS) for factor in factors)
+            text = f"measure first the {noun} of {{}} ({how}, as streamplace profile does): "
+            text += f"the ends are then a factor of {after} apart instead of {before}"
             lines.append(Line(text, (self.first.name,)))
         return View(f"CostBasis: {self.headline}", (), tuple(lines))
 

@@ -75,6 +75,9 @@ def test_derived_figures_are_what_their_sources_say() -> None:
         ("word-count", "keyed aggregate"),
         ("filter_bots", "filter"),
         ("Q3_Inference", "model inference"),
+        ("Sink: Writer", "sink"),  # a committer may follow
+        ("KSTREAM-FLATMAP-0000000002", "flat map"),
+        ("IBMJoin", "join"),
         ("topicExtractor", OTHER),  # begins with "top", which must be a whole word
         ("account", OTHER),
         ("minute", OTHER),
