@@ -172,6 +172,17 @@ def costs(text: str, metavar: str = "FILE") -> Any:
     return file("--costs", text, metavar)
 
 
+def typical_costs() -> Any:
+    """Return the option --typical-costs."""
+    return option(
+        "--typical-costs",
+        is_flag=True,
+        help="Fill unknown costs with guesses.\fTypical values by the type of each "
+        "operator, from published measurements, with standard errors. The answer says how many "
+        "costs are typical values, and which one to measure first.",
+    )
+
+
 def clusters(meaning: str) -> Any:
     """Return the option --clusters; `meaning` ends the first clause of its help."""
     return file("--clusters", f"Clusters (.jsonl or .jsonl.gz, one per line) {meaning}")

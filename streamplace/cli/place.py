@@ -12,7 +12,6 @@ from streamplace.cli.command import (
     ending_with,
     group,
     option,
-    print_json,
     print_note,
 )
 from streamplace.cli.inputs import current_placement, latency_limit
@@ -20,7 +19,7 @@ from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, weights_of
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
-from streamplace.cli.terminal import print_result
+from streamplace.cli.typical import print_answer
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.reading import name_of
@@ -28,10 +27,10 @@ from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NAMES, NamedPlacer, ready
 from streamplace.util.plugins import load_ours, names_of
-from streamplace.workflows.migrate import Migration, migrate
+from streamplace.workflows.migrate import migrate
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import place_problem
-from streamplace.workflows.result import MakespanResult, Result
+from streamplace.workflows.result import Result
 from streamplace.workflows.whole_operators import whole_operators
 
 PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"
@@ -226,7 +225,7 @@ def place(chosen: PlaceOptions) -> None:
     makespan_options.refuse_rates(asked.kind, chosen.problem.throughput.changes)
     with working("reading"):
         old = None if chosen.start is None else current_placement(chosen.start, asked.kind)
-        problem, inherited = read_problem(
+        (problem, inherited), read = read_problem(
             chosen.graph,
             cluster,
             chosen.problem,
@@ -282,17 +281,12 @@ def place(chosen: PlaceOptions) -> None:
         None if limited else found,
         wants_confidence=chosen.confidence is not None,
     )
-    _print(chosen, result, found)
-
-
-def _print(chosen: PlaceOptions, result: Result | MakespanResult, found: Migration | None) -> None:
-    """Print the result, with the moves if there are any; an unproven limit ends the command."""
-    if chosen.as_json:
-        print_json((found or result).to_dict())
-    else:
-        for shown in (result, found):
-            if shown is not None:
-                print_result(shown, to_stderr=chosen.output == "-")
+    print_answer(
+        [result] if found is None else [result, found],
+        read.basis(result.placement, chosen.seed),
+        as_json=chosen.as_json,
+        to_stderr=chosen.output == "-",
+    )
     if isinstance(result, Result):
         end_if_unproven(result.latency)
 

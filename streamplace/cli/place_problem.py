@@ -7,6 +7,7 @@ from streamplace.cli import makespan_options, options
 from streamplace.cli.command import group
 from streamplace.cli.inputs import naming_the_default, the_constraints, the_losses
 from streamplace.cli.makespan_options import Asked, MakespanSettings
+from streamplace.cli.typical import Typical, with_typical_costs
 from streamplace.errors import located
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
@@ -26,6 +27,7 @@ class ProblemOptions:
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
+    typical_costs: bool = options.typical_costs()
     throughput: options.ThroughputChoice = options.throughput()
     objective: str | None = options.objective()
     makespan: MakespanSettings = group(MakespanSettings)
@@ -41,8 +43,10 @@ def read_problem(
     old: Placement | Mapping[str, str] | None,
     *,
     whole_operators: bool,
-) -> NewProblem:
+) -> tuple[NewProblem, Typical]:
     """Read the files of a problem, and return it; an error names the faulty file.
+
+    The graph is returned as well, with the number of its costs that are typical values.
 
     Parameters
     ----------
@@ -56,7 +60,8 @@ def read_problem(
     makespan_options.refuse_rates(aim, changes, start and f"the makespan of {name_of(start)}")
     lost = the_losses(options.lost)
     with located(name_of(graph)):
-        read = options.throughput.of_sources(read_graph(graph))
+        found = options.throughput.of_sources(read_graph(graph))
+        read = with_typical_costs(found, wanted=options.typical_costs)
     settings = Settings(
         cluster=cluster,
         constraints=the_constraints(options.constraints_file),
@@ -77,4 +82,5 @@ def read_problem(
     of_user = cluster is not None or stored is not None
     has_rules = rules_file is not None or whole_operators  # they may be the fault
     with naming_the_default(not of_user, only_names=has_rules):
-        return new_problem(read, old, settings, sources, asked.settings.chosen)
+        problem = new_problem(read.graph, old, settings, sources, asked.settings.chosen)
+    return problem, read

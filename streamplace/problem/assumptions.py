@@ -7,6 +7,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.placement import Placement
 from streamplace.problem.seconds import NO_SECONDS
+from streamplace.util.text import counted
 
 
 def assumptions(placement: Placement) -> list[str]:
@@ -31,6 +32,12 @@ def without_tuples(graph: StreamGraph) -> str:
     if not names:
         return ""
     return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
+
+
+def typical_values(typical: int, costs: int) -> str:
+    """Return how many costs, of how many, are typical values of operators of the same type."""
+    verb = "is a typical value" if typical == 1 else "are typical values"
+    return f"{typical:,} of {counted(costs, 'cost')} {verb}"
 
 
 def several_sinks(graph: StreamGraph) -> str:

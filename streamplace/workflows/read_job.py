@@ -12,13 +12,16 @@ from streamplace.formats.documents import read_document, read_module
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.registry import format_named, formats
 from streamplace.formats.sizes import Sizes
-from streamplace.problem.assumptions import without_tuples
+from streamplace.formats.typical_costs import filled
+from streamplace.problem.assumptions import typical_values, without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import FORMS, FormName, in_form
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.util.checks import check_int
 from streamplace.util.suggest import valid_choices
+
+OPEN = "place --confidence P says what they leave open, and which one to measure better"
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def read_job(
     inputs: Sequence[str] = (),
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
+    typical_costs: bool = False,
 ) -> ReadJob:
     """Read a job, a workflow or a neural network from a file of another program.
 
@@ -97,6 +101,9 @@ def read_job(
         are named after their input and axis, such as ``x[0]``.
     seed
         With ``torch``: seed of random weights and inputs.
+    typical_costs
+        Whether costs that neither the file nor `costs` states become typical values, with standard
+        errors; see `formats.typical_costs`.
 
     Raises
     ------
@@ -117,6 +124,12 @@ def read_job(
     if costs is not None:
         with located(name_of(costs)):
             found = Costs.read(costs).of(found)
+    typical = []
+    if typical_costs:
+        with located(name_of(file)):
+            whole = filled(found.graph)
+        found = found.with_graph(whole.graph, whole.before)
+        typical = [f"{typical_values(whole.typical, whole.costs)}, which are guesses; {OPEN}"]
     with located(name_of(file)):
         graph, left_out = in_form(found, form)
     cluster = found.cluster
@@ -124,7 +137,7 @@ def read_job(
         cluster = resized(cluster, device_count)
     return ReadJob(
         graph,
-        (*left_out, *found.notes, *_assumptions(found.graph)),
+        (*left_out, *found.notes, *_assumptions(found.graph), *typical),
         tuple(found.guessed),
         cluster,
         found.assignment,

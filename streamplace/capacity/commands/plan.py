@@ -13,11 +13,11 @@ from streamplace.cli.command import (
     end_if_unproven,
     group,
     option,
-    print_json,
     print_note,
 )
 from streamplace.cli.output_files import check_targets, print_embedded
-from streamplace.cli.terminal import print_command, print_result
+from streamplace.cli.terminal import print_command
+from streamplace.cli.typical import print_answer, with_typical_costs
 from streamplace.display.formats import kind_of
 from streamplace.errors import ClusterError, InfeasibleError, located
 from streamplace.execution.progress import working
@@ -41,6 +41,7 @@ class PlanOptions(options.Common):
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
+    typical_costs: bool = options.typical_costs()
     throughput: options.ThroughputChoice = options.throughput(
         several="With several, the plan is for the highest", engine=False
     )
@@ -107,7 +108,9 @@ def plan(chosen: PlanOptions) -> None:
     )
     with working("reading"):
         with located(name_of(chosen.graph)):
-            read = expanded(chosen.throughput.of_sources(read_graph(chosen.graph)))
+            stated = chosen.throughput.of_sources(read_graph(chosen.graph))
+            typical = with_typical_costs(stated, wanted=chosen.typical_costs)
+            read = expanded(typical.graph)
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     rules_file = chosen.constraints_file and name_of(chosen.constraints_file)
@@ -143,10 +146,8 @@ def plan(chosen: PlanOptions) -> None:
     print_note(without_tuples(read))
     if found.unpriced:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")
-    if chosen.as_json:
-        print_json(found.to_dict())
-    else:
-        print_result(found, to_stderr=chosen.output == "-")
+    basis = typical.basis(best, chosen.seed)
+    print_answer([found], basis, as_json=chosen.as_json, to_stderr=chosen.output == "-")
     if found.max_latency is not None and found.fewest_devices is None and found.proven:
         raise InfeasibleError(f"plan: {found.headline}")
     if chosen.output is not None:

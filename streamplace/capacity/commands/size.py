@@ -18,12 +18,11 @@ from streamplace.cli.command import (
     end_if_unproven,
     group,
     option,
-    print_json,
     print_note,
 )
 from streamplace.cli.inputs import latency_limit
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, refuse_folder
-from streamplace.cli.terminal import print_result
+from streamplace.cli.typical import Typical, print_answer, with_typical_costs
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import (
@@ -56,6 +55,7 @@ class SizeOptions(options.Common):
     lost: options.LostDevices = group(options.LostDevices)
     constraints_file: str | None = options.constraints()
     pins: Mapping[str, str] = options.pins()
+    typical_costs: bool = options.typical_costs()
     throughput: options.ThroughputChoice = options.throughput(
         several="With several, the size is for the highest", engine=False
     )
@@ -160,18 +160,17 @@ def size(chosen: SizeOptions) -> None:
         "seed": chosen.seed,
     }
     found: Any
+    basis = None
     if chosen.job_file is not None:
         found = _size_jobs(chosen.job_file, chosen, settings)
         one = found.whole
     else:
-        found = _size_graph(str(chosen.graph), chosen, settings)
+        found, read = _size_graph(str(chosen.graph), chosen, settings)
         one = found if chosen.at is None else None
+        basis = read.basis(one and one.placement, chosen.seed)
     if chosen.graph_out is not None and one is not None:
         write_dataset(chosen.graph_out, [one.graph])
-    if chosen.as_json:
-        print_json(found.to_dict())
-    else:
-        print_result(found, to_stderr=chosen.output == "-")
+    print_answer([found], basis, as_json=chosen.as_json, to_stderr=chosen.output == "-")
     results = found.sized if isinstance(found, SizeTable) else (one,)
     if chosen.time_limit is not None and any(each.cut_off for each in results):
         print_note(f"--time-limit {chosen.time_limit:g} {ENDED}")
@@ -200,6 +199,7 @@ def _check_options(chosen: SizeOptions) -> None:
         "--pin": chosen.pins or None,
         "--source-rate": chosen.throughput.source_rates,
         "--at": chosen.at,
+        "--typical-costs": chosen.typical_costs or None,
     }
     for name, value in for_one_graph.items():
         if value is not None:
@@ -208,8 +208,11 @@ def _check_options(chosen: SizeOptions) -> None:
 
 def _size_graph(
     graph: str, chosen: SizeOptions, settings: dict[str, Any]
-) -> SizeResult | SizeTable:
-    """Size one graph, and write what -o names; `settings` are those of `capacity.size.size`."""
+) -> tuple[SizeResult | SizeTable, Typical]:
+    """Size one graph, and write what -o names; `settings` are those of `capacity.size.size`.
+
+    The graph is returned as well, with the number of its costs that are typical values.
+    """
     constraints_file, cluster_file = chosen.constraints_file, chosen.cluster.cluster_file
     targets = {"-o": chosen.output, "--graph-out": chosen.graph_out}
     check_targets(targets, (graph, cluster_file, constraints_file))
@@ -218,7 +221,9 @@ def _size_graph(
     with working("reading"):
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
-        read = chosen.throughput.of_sources(read_graph(graph))
+        stated = chosen.throughput.of_sources(read_graph(graph))
+        typical = with_typical_costs(stated, wanted=chosen.typical_costs)
+        read = typical.graph
     with inputs.naming_the_default(cluster is None):
         constraints, replaced = with_pins(chosen.pins, cluster, constraints, read, sized=True)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
@@ -249,7 +254,7 @@ def _size_graph(
         several = any(count > 1 for count in found.parallelism.values())
         if several and chosen.graph_out is None and found.graph != read:
             print_note(GRAPH_NEEDED)
-    return found
+    return found, typical
 
 
 def _size_jobs(file: str, chosen: SizeOptions, settings: dict[str, Any]) -> JobsSize:

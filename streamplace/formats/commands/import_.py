@@ -32,7 +32,7 @@ from streamplace.workflows.read_job import ReadJob, read_job
 MAX_DIMENSION = 10**12  # as of --input
 MAX_GUESSED_BYTES = 2**26  # of a file whose format is looked for
 OF_JOBS = (
-    *("--input", "--dim", "--costs", "--fold", "--logical"),
+    *("--input", "--dim", "--costs", "--typical-costs", "--fold", "--logical"),
     *("--cluster-out", "--placement", "--device-count"),
 )
 
@@ -112,6 +112,7 @@ class ImportOptions(options.Common):
         "only fills gaps. CSV if its name ends in .csv, otherwise TOML; see above.",
         "COSTS",
     )
+    typical_costs: bool = options.typical_costs()
     form: options.InstanceForm = group(options.InstanceForm)
     speeds: Sequence[Speed] = option(
         "--mips",
@@ -162,7 +163,7 @@ def import_(chosen: ImportOptions) -> None:
 
     An operator of parallelism p becomes p instances operator[0] … operator[p-1]; `streamplace
     place --whole-operators` keeps them on one device. Numbers that are neither in FILE nor in COSTS
-    stay unknown (null); `streamplace place` lists those that it needs.
+    stay unknown (null) without --typical-costs; `streamplace place` lists those that it needs.
 
     \b
     Examples:
@@ -217,6 +218,7 @@ def import_(chosen: ImportOptions) -> None:
             inputs=chosen.inputs,
             dims=chosen.dims,
             seed=chosen.seed,
+            typical_costs=chosen.typical_costs,
         )
         notes = [*job.notes]
         with located(name_of(chosen.file)):

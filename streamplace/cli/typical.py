@@ -1,0 +1,49 @@
+"""The option --typical-costs of commands that place: what it fills, and what answers rest on."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from streamplace.cli.command import print_json, print_note
+from streamplace.cli.terminal import print_result
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.placement import Placement
+from streamplace.util.plugins import load_ours
+
+FILLED = "streamplace.formats.typical_costs:filled"
+BASIS = "streamplace.latency.cost_basis:cost_basis"
+
+
+class Typical(NamedTuple):
+    """A graph, and how many of its costs are typical values; 0 without the option."""
+
+    graph: StreamGraph
+    typical: int = 0
+    costs: int = 0
+
+    def basis(self, placement: Placement | None, seed: int) -> Any:
+        """Return what an answer rests on, a `CostBasis`; None if it has no typical value."""
+        if not self.typical:
+            return None
+        return load_ours(BASIS)(self.typical, self.costs, placement, seed)
+
+
+def with_typical_costs(graph: StreamGraph, *, wanted: bool) -> Typical:
+    """Return a graph with typical values for unknown costs if they are wanted."""
+    if not wanted:
+        return Typical(graph)
+    found = load_ours(FILLED)(graph)
+    if not found.typical:
+        print_note("--typical-costs has no effect: the graph lacks no cost")
+    return Typical(found.graph, found.typical, found.costs)
+
+
+def print_answer(
+    results: Sequence[Any], basis: Any, *, as_json: bool, to_stderr: bool = False
+) -> None:
+    """Print results, of which the last has the JSON value, with the `CostBasis` if there is one."""
+    if as_json:
+        rest = {} if basis is None else {"typical_costs": basis.to_dict()}
+        print_json(results[-1].to_dict() | rest)
+        return
+    for each in (*results, *([] if basis is None else [basis])):
+        print_result(each, to_stderr)
