@@ -17,7 +17,13 @@ from tests.corpus.engine_documents.ibm_streams import (
     STREAMSX,
     STREAMSX_PLACED,
 )
-from tests.corpus.engine_documents.interchange import DOT, GRAPHML
+from tests.corpus.engine_documents.interchange import (
+    DOT,
+    GEXF,
+    GRAPHML,
+    METIS,
+    METIS_SIZES,
+)
 from tests.corpus.engine_documents.kafka_streams import (
     KAFKA,
     KAFKA_OLD,
@@ -39,7 +45,7 @@ from tests.corpus.engine_documents.storm import (
     VISUALIZATION,
     WHOLE,
 )
-from tests.corpus.engine_documents.workflows import WFFORMAT, WFFORMAT_1_4
+from tests.corpus.engine_documents.workflows import DAX, DAX_3, WFFORMAT, WFFORMAT_1_4
 from tests.corpus.onnx_models import INSTALLED
 
 DOCUMENTS: dict[str, tuple[str, ...]] = {
@@ -62,8 +68,11 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
     "graphml": (GRAPHML,),
+    "gexf": (GEXF,),
+    "metis": (METIS, METIS_SIZES),
     "dot": (DOT,),
     "wfformat": (WFFORMAT, WFFORMAT_1_4),
+    "dax": (DAX, DAX_3),
     "doppler": (DOPPLER,),
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),
