@@ -23,6 +23,8 @@ from tests.corpus.engine_documents.interchange import (
     GRAPHML,
     METIS,
     METIS_SIZES,
+    TABLE,
+    TABLE_OF_STREAMS,
 )
 from tests.corpus.engine_documents.kafka_streams import (
     KAFKA,
@@ -67,6 +69,7 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
+    "csv": (TABLE, TABLE_OF_STREAMS),
     "graphml": (GRAPHML,),
     "gexf": (GEXF,),
     "metis": (METIS, METIS_SIZES),

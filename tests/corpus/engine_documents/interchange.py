@@ -83,3 +83,14 @@ METIS_SIZES = """3 2 110 2
 % the last one
 300 7 3 2
 """
+TABLE = """Name,CPU (us),Payload (kB),Selectivity,Parallelism,To,Rate
+clicks,10,0.5,,,parse,2k
+parse,50,0.6,0.5,,count; log,
+count,200,1,,4,,
+log,2us,0,,,,
+"""
+TABLE_OF_STREAMS = """from,to,selectivity,payload_bytes
+clicks,parse,1,500
+parse,count,0.5,250
+parse,log,0.01,
+"""
