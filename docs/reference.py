@@ -100,6 +100,8 @@ SECTIONS = {
         "streamplace.problem.graph.StreamGraph",
         "streamplace.problem.graph.Operator",
         "streamplace.problem.graph.Stream",
+        "streamplace.problem.steps.source",
+        "streamplace.problem.steps.Step",
         "streamplace.problem.cluster.Cluster",
         "streamplace.problem.cluster.Device",
         "streamplace.problem.cluster.Network",

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from streamplace.problem.objective import Throughput as Throughput
     from streamplace.problem.placement import Placement as Placement
     from streamplace.problem.problem import Problem as Problem
+    from streamplace.problem.steps import source as source
     from streamplace.reports.report import report as report
     from streamplace.workflows.compare import compare as compare
     from streamplace.workflows.diff import diff as diff
@@ -88,6 +89,7 @@ _HOME = {
     "simulate": "workflows.simulate",
     "size": "capacity.size",
     "size_jobs": "jobs.size",
+    "source": "problem.steps",
     "Stream": "problem.graph",
     "StreamGraph": "problem.graph",
     "StreamplaceError": "errors",

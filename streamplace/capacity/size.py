@@ -87,6 +87,8 @@ def size(
         The devices to choose from.
     source_rate, constraints
         None: the graph's own. The source rate is in tuples/s.
+    model, target_utilisation
+        As for `place`.
     minimise
         ``machines``, ``money`` (the sum of `Device.price`), or ``instances``, on the whole cluster.
     catch_up, restart
@@ -106,6 +108,8 @@ def size(
     seconds, evaluations
         Limits of the search: wall time in seconds, or number of changes tried per set of devices,
         at first. Without either: 5 seconds of CPU time.
+    seed
+        Seed of all random choices.
 
     Raises
     ------

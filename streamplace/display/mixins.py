@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from reprlib import Repr
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamplace.display.text import NAME_LENGTH
 from streamplace.display.view import View
@@ -20,6 +20,8 @@ RENDERERS = {
 }
 """Functions from a view to what is shown; a module is loaded at the first display, since most
 values are never shown."""
+PANDAS = "streamplace.util.extras:load_pandas"
+"""Returns pandas, which few install; loaded when a table is asked for."""
 _TRUNCATING = Repr()
 _TRUNCATING.maxstring = _TRUNCATING.maxlong = NAME_LENGTH
 
@@ -45,6 +47,26 @@ class Displayable(ABC):
         """Return the HTML for notebooks: names are escaped, and the size is bounded."""
         rendered: str = load_ours(RENDERERS["notebook"])(self._view())
         return rendered
+
+
+class Tabular(ABC):
+    """A mixin for types with a table, whose rows other programs can use."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows of the table: column -> number or text."""
+
+    def to_frame(self) -> Any:
+        """Return the rows of `to_records` as a ``pandas.DataFrame``.
+
+        Raises
+        ------
+        UsageError
+            If pandas is not installed.
+        """
+        return load_ours(PANDAS)("to_frame()").DataFrame(self.to_records())
 
 
 def view_of(value: Displayable) -> View:

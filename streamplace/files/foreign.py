@@ -15,7 +15,10 @@ from streamplace.util.text import file_in_shell
 RECOGNITION = "streamplace.formats.recognition"
 OURS = "streamplace-"
 """How the ``format`` of a file of streamplace begins."""
-CSV = "is CSV, not JSON; only placements (place --start) and costs (import --costs) may be CSV"
+CSV = (
+    "is CSV, not JSON; only jobs (import --from csv), placements (place --start) and costs "
+    "(import --costs) may be CSV"
+)
 TOML = (
     "is TOML, not JSON; only training configurations (train --config) and costs (import --costs) "
     "may be TOML"
@@ -32,11 +35,10 @@ def remedy_of_text(name: str, text: str = "") -> str:
     text
         Empty if the file is not text.
     """
-    if text and name.lower().endswith(".csv"):
-        return CSV
-    if text and name.lower().endswith(".toml"):
-        return TOML
-    return _remedy("kind_of_text", (name, text), name)
+    if remedy := _remedy("kind_of_text", (name, text), name):
+        return remedy
+    endings = {".csv": CSV, ".toml": TOML}
+    return next((says for end, says in endings.items() if text and name.lower().endswith(end)), "")
 
 
 def remedy_of_value(value: Any, name: str) -> str:

@@ -10,11 +10,12 @@ from pydantic import BaseModel, ValidationError
 
 from streamplace.files.schema_fields import Place, fields_at, without_tags
 from streamplace.util.suggest import closest_match, did_you_mean
-from streamplace.util.text import MAX_FAULTS, joined_faults
+from streamplace.util.text import PlacedFault, joined_faults
 from streamplace.util.units import EXAMPLES, kind_at
 
 MAX_SHOWN = 40  # characters of a value
 MAX_COMPARED = 100  # unknown fields that are compared with a missing one
+MAX_DESCRIBED = 10_000  # faults; each takes about as long as the check of its value
 BRANCH = re.compile(r"constrained-\w+|literal\[.*\]")  # names of types of a union in places
 NUMBER = re.compile(r"[-+]?\d{1,300}(\.\d{0,300})?([eE][-+]?\d{1,3})?")
 KEY = "[key]"  # what pydantic appends to the place of a faulty key of a map
@@ -82,7 +83,7 @@ def listed_faults(
 ) -> str:
     """Return the faults that pydantic found in a JSON value, with their places, as one line.
 
-    The first `MAX_FAULTS` are listed, and the others counted. A missing field and an unknown field
+    Many faults of a kind are one phrase, see `joined_faults`. A missing field and an unknown field
     that misspells it count as one fault, the unknown field.
 
     Parameters
@@ -97,11 +98,11 @@ def listed_faults(
         Whether the value comes from a TOML file.
     """
     found = _paired(_united(error.errors(include_url=False)), form)
-    shown: list[str] = []
-    for fault in found[:MAX_FAULTS]:
+    shown: list[PlacedFault] = []
+    for fault in found[:MAX_DESCRIBED]:
         place = without_tags(form, fault["loc"])
-        place, message = _place_and_message(fault, origin(place) if origin else place, form, toml)
-        shown.append(f"{_text_of((within, *place) if within else place)}{message}")
+        place, what, got = _described(fault, origin(place) if origin else place, form, toml)
+        shown.append(PlacedFault(_text_of((within, *place) if within else place), what, got))
     return joined_faults(shown, len(found))
 
 
@@ -142,39 +143,40 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     return found
 
 
-def _place_and_message(
+def _described(
     fault: Any, place: Place, form: type[BaseModel], toml: bool
-) -> tuple[Place, str]:
-    """Return the place of a fault, and its message; a field's name belongs to the message."""
+) -> tuple[Place, str, str]:
+    """Return place, kind and value of a fault; an unknown field's name belongs to its kind."""
     kind, loc = fault["type"], fault["loc"]
     if kind == "missing" and place:
-        return place[:-1], f"missing field {_shown(place[-1])}"
+        return place[:-1], f"missing field {_shown(place[-1])}", ""
     if kind == "extra_forbidden" and place:
         # in a union, the field may belong to the other form
         others = [name for name in fields_at(form, tuple(loc[:-1])) if name != loc[-1]]
         known = did_you_mean(str(loc[-1]), others)
-        return place[:-1], f"unknown field {_shown(place[-1])}{known}"
+        return place[:-1], f"unknown field {_shown(place[-1])}{known}", ""
+    what, got = _message(fault)
     if place[-1:] == (KEY,):
-        return place[:-2], f"key {_shown(place[-2])}: {_message(fault)}"
+        return place[:-2], f"key {_shown(place[-2])}: {what}", got
     if toml and kind == "list_type" and _is_object(fault) and fields_at(form, (*loc, 0)):
-        return place, f"must be a list of tables: write [[{place[-1]}]], not [{place[-1]}]"
-    return place, _message(fault)
+        return place, f"must be a list of tables: write [[{place[-1]}]], not [{place[-1]}]", ""
+    return place, what, got
 
 
-def _message(fault: Any) -> str:
-    """Return the message about a value, with the value where it is short."""
+def _message(fault: Any) -> tuple[str, str]:
+    """Return the message about a value, and the value unless the message has it."""
     if len(fault.get("branches", ())) > 1:
-        shown = f" (got {_shown(fault['input'])})"
-        first, *others = (_message(one).removesuffix(shown) for one in fault["branches"])
-        return f"{' or '.join([first, *(x.removeprefix('must be ') for x in others)])}{shown}"
+        first, *others = (_message(one)[0] for one in fault["branches"])
+        message = " or ".join([first, *(x.removeprefix("must be ") for x in others)])
+        return message, _shown(fault["input"])
     kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
     if kind == "less_than_equal" and fault["loc"][-1:] == ("version",):
         known = f"which reads version {context['le']}"
-        return f"is newer than this streamplace, {known}; update streamplace"
+        return f"is newer than this streamplace, {known}; update streamplace", ""
     if kind == "too_short":
         return _too_short(fault["loc"], context["min_length"], len(value))
     if kind == "too_long":
-        return f"must have at most {context['max_length']:,} values (got {len(value):,})"
+        return f"must have at most {context['max_length']:,} values", f"{len(value):,}"
     message = MESSAGES.get(kind, fault["msg"].removeprefix("Value error, "))
     message = message.replace("Input should", "must")
     if kind in BOUNDS:
@@ -190,14 +192,14 @@ def _message(fault: Any) -> str:
     complete = kind in ("string_unicode", "string_too_short")
     if kind == "value_error":
         complete = isinstance(value, dict | list) or (isinstance(value, str) and shown in message)
-    return message if complete else f"{message} (got {shown})"
+    return message, "" if complete else shown
 
 
-def _too_short(loc: Place, minimum: int, length: int) -> str:
+def _too_short(loc: Place, minimum: int, length: int) -> tuple[str, str]:
     names = [part for part in loc if isinstance(part, str)]
     if minimum == 1:
-        return f"needs at least one {ITEMS.get(names[-1] if names else '', 'value')}"
-    return f"needs at least {minimum:,} values (got {length:,})"
+        return f"needs at least one {ITEMS.get(names[-1] if names else '', 'value')}", ""
+    return f"needs at least {minimum:,} values", f"{length:,}"
 
 
 def _is_object(fault: Any) -> bool:
@@ -242,7 +244,7 @@ def _text_of(place: Place) -> str:
     text = ""
     for part in place:
         text += f"[{part}]" if isinstance(part, int) else f".{part}"
-    return f"{text.lstrip('.')}: " if text else ""
+    return text.lstrip(".")
 
 
 def syntax_fault(error: JSONDecodeError, *, is_line: bool) -> str:

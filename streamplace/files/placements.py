@@ -74,10 +74,16 @@ def read_placement(
 
     Parameters
     ----------
+    graph, cluster
+        Those that the placement is of.
     source_rate
         Tuples/s over all sources: one rate, or several.
+    model
+        The throughput model, as for `place`.
     target_utilisation
         Usable share of each device and link, above 0 and at most 1.
+    objective
+        See above.
     by_name
         Whether to accept a placement of a graph with the same operators and other numbers. A source
         rate and constraints that the file has from its own graph are then taken from `graph`.
@@ -225,7 +231,7 @@ def check_placement(placement: Placement) -> None:
 
 def _with_assignment(placement: Placement, stored: dict[str, Any]) -> dict[str, Any]:
     problem = stored.pop("problem")
-    return {**stored, "assignment": placement.assignment, "problem": problem}
+    return {**stored, "assignment": dict(placement.assignment), "problem": problem}
 
 
 def _stored(

@@ -8,7 +8,7 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -169,7 +169,7 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def separator_fault(header: Sequence[str], first: str) -> str:
+def separator_fault(header: Sequence[str], first: Collection[str]) -> str:
     """Return what is wrong if semicolons or tabs separate the columns of a CSV file, else no text.
 
     Parameters
@@ -177,11 +177,11 @@ def separator_fault(header: Sequence[str], first: str) -> str:
     header
         The cells of the header.
     first
-        The name of the first column.
+        Names that the first column may have.
     """
     for separator, plural in ((";", "semicolons"), ("\t", "tabs")):
         name, found, _ = header[0].partition(separator)
-        if len(header) == 1 and found and name.strip() == first:
+        if len(header) == 1 and found and name.strip().lower() in first:
             return f"columns are separated by {plural}; separate them by commas"
     return ""
 

@@ -1,9 +1,7 @@
 """Costs files: the user's numbers, which complete or correct those of an imported file."""
 
-import csv
-import io
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -11,35 +9,16 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from streamplace.errors import FormatError, GraphError, UsageError, located, within
-from streamplace.files.reading import check, name_of, read_text, separator_fault
+from streamplace.errors import FormatError, GraphError, located
+from streamplace.files.reading import check, name_of, read_text
 from streamplace.files.schema import Amounts, Form, Name, Number, Positive
 from streamplace.files.toml import parse_toml
 from streamplace.formats.logical_builder import Parallelism
+from streamplace.formats.tables import Table, table_of
 from streamplace.problem.graph import UNKNOWN, StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.logical import AnyDistribution, KeyedDistribution, LogicalGraph
 from streamplace.util.suggest import did_you_mean
-from streamplace.util.text import joined_faults
-from streamplace.util.units import kind_of, parsed
-
-RESOURCE = "resources."
-"""The columns of resources begin with it, such as ``resources.gpu``."""
-
-Operators = dict[str, dict[str, Any]]
-WHOLE = ("parallelism", "partitions")
-RATE = "source_rate"
-COLUMNS = (
-    "instructions",
-    "payload_bytes",
-    "memory_bytes",
-    "selectivity",
-    "instructions_se",
-    "payload_bytes_se",
-    "selectivity_se",
-    *WHOLE,
-    RATE,
-)
 
 
 def from_toml(text: str) -> Any:
@@ -54,82 +33,6 @@ def from_toml(text: str) -> Any:
         return parse_toml(text)
     except ValueError as error:
         raise GraphError(f"{error}; costs are TOML, or CSV if the name ends in .csv") from None
-
-
-def from_csv(text: str) -> dict[str, Any]:
-    """Parse CSV with a header ``operator,instructions,…`` and one line per operator.
-
-    Cells may be empty, and numbers may have units where their columns have one.
-
-    Raises
-    ------
-    GraphError
-        If the text is not valid. The message names the faults and their lines.
-    """
-    reader = csv.reader(io.StringIO(text), strict=True)
-    operators: Operators = {}
-    header: list[str] = []
-    faults: list[str] = []
-    try:
-        for row in reader:
-            line = f"line {reader.line_num}"
-            if not header:
-                with within(line):
-                    header = _header(row)
-            elif row:
-                faults += [f"{line}: {fault}" for fault in _add(operators, header, row)]
-    except csv.Error as error:
-        raise GraphError(f"not CSV: {error}") from None
-    if not header:
-        raise GraphError("is empty")
-    if faults:
-        raise GraphError(joined_faults(faults, len(faults)))
-    rates = {name: row.pop(RATE) for name, row in operators.items() if RATE in row}
-    return {"operators": operators, **({"source_rates": rates} if rates else {})}
-
-
-def _header(row: list[str]) -> list[str]:
-    if row and (fault := separator_fault(row, "operator")):
-        raise GraphError(fault)
-    if row[:1] != ["operator"]:
-        raise GraphError("the first column must be 'operator'")
-    for i, name in enumerate(row[1:], start=1):
-        if name not in COLUMNS and not (name.startswith(RESOURCE) and name != RESOURCE):
-            known = ", ".join((*COLUMNS, f"{RESOURCE}NAME"))
-            raise GraphError(f"unknown column {name!r:.40}; choose from {known}")
-        if name in row[:i]:
-            raise GraphError(f"column {name!r} appears twice")
-    return row
-
-
-def _add(operators: Operators, header: list[str], row: list[str]) -> Iterator[str]:
-    """Add an operator's numbers, and yield the faults of its row."""
-    if len(row) != len(header):
-        yield f"expected {len(header)} columns (got {len(row)})"
-        return
-    operator = row[0]
-    if operator in operators:
-        yield f"operator {operator!r:.40} appears twice"
-        return
-    operators[operator] = {}
-    for column, cell in zip(header[1:], row[1:], strict=True):
-        if not cell.strip():
-            continue
-        kind = kind_of(column)
-        try:
-            number = float(cell) if kind is None else parsed(cell, kind)
-        except UsageError as error:
-            yield f"{column}: {error}"
-            continue
-        except ValueError:
-            yield f"{column}: must be a number (got {cell!r:.40})"
-            continue
-        if column in COLUMNS:
-            is_whole = column in WHOLE and number.is_integer()
-            operators[operator][column] = int(number) if is_whole else number
-        else:
-            resources = operators[operator].setdefault("resources", {})
-            resources[column.removeprefix(RESOURCE)] = number
 
 
 class DefaultForm(Form):
@@ -195,6 +98,8 @@ class Costs:
     streams
         ``source->target`` -> selectivity, which replaces the graph's. With ``:id`` behind it, the
         key means the stream that the imported file calls so, and precedes the key without it.
+    notes
+        What was assumed when they were read, a sentence each.
     """
 
     source_rate: float | None = None
@@ -203,10 +108,11 @@ class Costs:
     default: DefaultForm = field(default_factory=DefaultForm)
     operators: Mapping[str, CostForm] = field(default_factory=dict)
     streams: Mapping[str, float] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     @classmethod
     def read(cls, path: str | Path) -> "Costs":
-        """Read a TOML file, or CSV with a header ``operator,instructions,payload_bytes,…``.
+        """Read a TOML file, or CSV with a header such as ``operator,cpu_ms,payload_bytes``.
 
         Raises
         ------
@@ -216,13 +122,42 @@ class Costs:
         where = name_of(path)
         text = read_text(path)
         with located(where, FormatError):
-            value = from_csv(text) if where.lower().endswith(".csv") else from_toml(text)
-        form = check(CostsForm, value, where)
-        if form == CostsForm(comment=form.comment):
+            if where.lower().endswith(".csv"):
+                found = cls.of_table(table_of(text), where)
+            else:
+                found = cls._of_value(from_toml(text), where)
+        if found == cls(notes=found.notes):
             remedy = "'streamplace import --help' shows what belongs there"
             raise FormatError(f"{where}: has no costs; {remedy}")
+        return found
+
+    @classmethod
+    def of_table(cls, table: Table, where: str) -> "Costs":
+        """Return the costs in a table.
+
+        Raises
+        ------
+        FormatError
+            If a number is out of range, or a stream has a payload.
+        """
+        streams = {f"{a}->{b}": numbers for (a, b), numbers in table.streams.items()}
+        for name, numbers in streams.items():
+            if "payload_bytes" in numbers:
+                own = "costs have the payload of each operator, not of a stream"
+                raise FormatError(f"{where}: stream {name!r:.80}: {own}")
+        value: dict[str, Any] = {
+            "operators": table.operators,
+            "streams": {name: n["selectivity"] for name, n in streams.items() if n},
+        }
+        if table.rates:
+            value["source_rates"] = table.rates
+        return cls._of_value(value, where, table.notes)
+
+    @classmethod
+    def _of_value(cls, value: Any, where: str, notes: Sequence[str] = ()) -> "Costs":
+        form = check(CostsForm, value, where)
         rates = form.source_rate, form.source_shares, form.source_rates
-        return cls(*rates, form.default, form.operators, form.streams)
+        return cls(*rates, form.default, form.operators, form.streams, notes)
 
     def of(self, logical: LogicalGraph) -> LogicalGraph:
         """Return the logical graph with these costs filled in.
@@ -251,7 +186,7 @@ class Costs:
             source_shares=self.source_shares,
             source_rates=self.source_rates,
         )
-        notes = list(logical.notes)
+        notes = [*logical.notes, *self.notes]
         if replaced := self._replaced(graph, keys):
             ways = "[streams] of a TOML costs file sets each one"
             notes.append(

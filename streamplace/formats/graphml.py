@@ -53,11 +53,6 @@ def read(text: str, where: str) -> LogicalGraph:
     for graph in (each for each in graphs[0].iter() if kind_of(each) == "graph"):
         _add_nodes(attributed, graph, known, where)
         _add_edges(attributed, graph, known, where)
-    for source, target, _ in attributed.edges:
-        for end in (source, target):
-            if end in attributed.labels:
-                place = f"{where}: {source!r:.40} -> {target!r:.40}"
-                raise FormatError(f"{place}: {end!r:.40} is a group; join the nodes in it instead")
     notes = picture.understood(attributed, where)
     return from_attributed_graph(attributed, where, notes)
 

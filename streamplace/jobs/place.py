@@ -152,6 +152,8 @@ def place_jobs(
         local search then improves on the best joint placement. ``auto`` tries all joint placements
         instead if they are few. With ``exact``, the result is proven optimal if everything is
         carried or all joint placements can be enumerated.
+    seed
+        Seed of all random choices.
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1; default 1.
 

@@ -202,7 +202,7 @@ class JobsResult(Displayable):
         """Return what `place --job-file --json` prints."""
         document: dict[str, Any] = {
             "jobs": [job.to_dict() for job in self.jobs],
-            "assignment": {name: one.assignment for name, one in self.placements.items()},
+            "assignment": {name: dict(one.assignment) for name, one in self.placements.items()},
             "devices": [
                 {"name": name, "utilisation": sum(self.used(d).values()), "jobs": self.used(d)}
                 for d, name in enumerate(self.joint.cluster.names)

@@ -35,7 +35,7 @@ from streamplace.problem.parallelism import FLINK
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_type, index_by_name
 from streamplace.util.suggest import candidates, did_you_mean
-from streamplace.util.text import MAX_FAULTS, joined_faults
+from streamplace.util.text import MAX_FAULTS, PlacedFault, joined_faults
 
 STREAMS = ("streams",)
 """The place of a fault of all streams together."""
@@ -206,10 +206,9 @@ def endpoints(sources: Sequence[str], targets: Sequence[str], index: Mapping[str
         unknown = [(i, end) for i, pair in both for end in pair if end not in index]
     else:
         return np.ascontiguousarray(np.array(ends, dtype=np.int32).T)
-    faults = [
-        f"streams[{i}]: unknown operator {end!r}{did_you_mean(end, index)}"
-        for i, end in unknown[:MAX_FAULTS]
-    ]
+    first = islice(dict.fromkeys(end for _, end in unknown), MAX_FAULTS)
+    what = {end: f"unknown operator {end!r}{did_you_mean(end, index)}" for end in first}
+    faults = (PlacedFault(f"streams[{i}]", what[end]) for i, end in unknown if end in what)
     raise GraphError(joined_faults(faults, len(unknown)))
 
 
@@ -430,8 +429,11 @@ def _of_sources(
     check_type(f"{field}:", values, Mapping, GraphError)
     column, index = np.zeros(len(names)), {names[v]: int(v) for v in sources}
     if wrong := sorted(index.keys() ^ set(values)):
-        found = (f"{n!r} is {'missing' if n in index else 'not one of them'}" for n in wrong)
-        faults = joined_faults([*islice(found, MAX_FAULTS)], len(wrong))
+        found = (
+            PlacedFault("", f"{n!r} is {'missing' if n in index else 'not one of them'}")
+            for n in islice(wrong, MAX_FAULTS)
+        )
+        faults = joined_faults(found, len(wrong))
         raise GraphError(f"{field}: must name exactly the operators without inputs; {faults}")
     for source, value in values.items():
         check_number(f"{field}[{source!r}]:", value, GraphError)

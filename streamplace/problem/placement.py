@@ -1,11 +1,13 @@
 """Placements: the assignment of operators to devices."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from streamplace.display.mixins import Displayable
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import quoted, several
 from streamplace.display.view import MAX_NAMES, Cell, Grid, Names, View
 from streamplace.errors import ProblemError, UnknownDeviceError
@@ -22,13 +24,15 @@ GRAPH_DRAWING = "streamplace.problem.graph_view:graph_drawing"
 """Draws a graph; loaded once a placement is shown."""
 
 
-class Placement(Displayable):
+class Placement(Displayable, Tabular):
     """An assignment of the operators of a problem to devices; it need not be feasible.
 
     Parameters
     ----------
+    problem
+        The problem, as of ``Problem(graph, cluster)``.
     devices
-        (V,) device index of each operator, in the graph's order.
+        Operator name -> device name, or (V,) device index of each operator, in the graph's order.
     job
         Name of the job where several jobs share the devices, otherwise empty. Exports name groups
         and objects after it, so that those of two jobs on one cluster differ.
@@ -36,11 +40,20 @@ class Placement(Displayable):
     Raises
     ------
     ProblemError
-        If `devices` does not hold one valid device index per operator.
+        If `devices` does not hold one valid device per operator.
+    UnknownDeviceError
+        If it names an unknown device; this is a subclass of ``ProblemError``.
     """
 
-    def __init__(self, problem: Problem, devices: ArrayLike, *, job: str = "") -> None:
-        indices = np.asarray(devices)
+    def __init__(
+        self, problem: Problem, devices: ArrayLike | Mapping[str, str], *, job: str = ""
+    ) -> None:
+        instead = "write Placement(Problem(graph, cluster), {operator: device})"
+        check_type("Placement: problem", problem, Problem, ProblemError, instead)
+        if isinstance(devices, Mapping):
+            indices = _indices(problem, devices)
+        else:
+            indices = np.asarray(devices)
         operators, count = len(problem.graph.names), len(problem.cluster.devices)
         if indices.shape != (operators,) or indices.dtype.kind not in "iu":
             same = indices.shape == (operators,)
@@ -60,34 +73,26 @@ class Placement(Displayable):
         Raises
         ------
         ProblemError
-            On a missing or unknown operator.
-        UnknownDeviceError
-            On an unknown device; it is a subclass of ``ProblemError``.
+            As of the constructor, and if `assignment` is no mapping.
         """
-        graph, cluster = problem.graph, problem.cluster
         instead = "use operator -> device, or sp.Placement for device indices"
         check_type("assignment:", assignment, Mapping, ProblemError, instead)
-        devices = np.full(len(graph.names), -1, dtype=np.int32)
-        for operator, device in assignment.items():
-            if operator not in graph.index:
-                message = f"assignment: the graph has no operator {operator!r}"
-                raise ProblemError(message + did_you_mean(operator, graph.index))
-            check_str(f"assignment[{operator!r}]:", device, ProblemError)
-            if device not in cluster.index:
-                message = f"assignment[{operator!r}]: the cluster has no device {device!r}"
-                raise UnknownDeviceError(message + candidates(device, cluster.names))
-            devices[graph.index[operator]] = cluster.index[device]
-        missing = np.flatnonzero(devices < 0)
-        if len(missing):
-            raise ProblemError(f"assignment: operator {graph.names[missing[0]]!r} has no device")
-        return cls(problem, devices)
+        return cls(problem, assignment)
 
     @property
-    def assignment(self) -> dict[str, str]:
-        """Operator name -> device name, in the graph's order."""
+    def assignment(self) -> MappingProxyType[str, str]:
+        """Operator name -> device name, in the graph's order; it cannot be changed.
+
+        ``Placement(problem, {**placement.assignment, "parse": "d1"})`` is another placement.
+        """
         where = self.problem.cluster.names
         names = self.problem.graph.names
-        return {name: where[d] for name, d in zip(names, self.devices, strict=True)}
+        found = {name: where[d] for name, d in zip(names, self.devices.tolist(), strict=True)}
+        return MappingProxyType(found)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return ``operator`` and ``device`` of every operator, in the graph's order."""
+        return [{"operator": name, "device": on} for name, on in self.assignment.items()]
 
     @property
     def pes(self) -> dict[str, tuple[str, ...]]:
@@ -163,3 +168,22 @@ class Placement(Displayable):
                 self.problem.graph, self.devices.tolist(), self.problem.cluster.names
             ),
         )
+
+
+def _indices(problem: Problem, assignment: Mapping[str, str]) -> Ints:
+    """Return the device index of each operator, (V,), of a mapping of names."""
+    graph, cluster = problem.graph, problem.cluster
+    devices = np.full(len(graph.names), -1, dtype=np.int32)
+    for operator, device in assignment.items():
+        if operator not in graph.index:
+            message = f"assignment: the graph has no operator {operator!r}"
+            raise ProblemError(message + did_you_mean(operator, graph.index))
+        check_str(f"assignment[{operator!r}]:", device, ProblemError)
+        if device not in cluster.index:
+            message = f"assignment[{operator!r}]: the cluster has no device {device!r}"
+            raise UnknownDeviceError(message + candidates(device, cluster.names))
+        devices[graph.index[operator]] = cluster.index[device]
+    missing = np.flatnonzero(devices < 0)
+    if len(missing):
+        raise ProblemError(f"assignment: operator {graph.names[missing[0]]!r} has no device")
+    return devices

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from streamplace.display.mixins import Displayable
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import number, quoted, share_of
 from streamplace.display.view import Line, View
 from streamplace.errors import SimulationError
@@ -45,7 +45,7 @@ def without_rounding(bound_s: float, makespan_s: float) -> float:
     return min(bound_s, makespan_s)
 
 
-class Score(Displayable):
+class Score(Displayable, Tabular):
     """The score of a placement under the objective of its problem.
 
     Attributes
@@ -61,6 +61,10 @@ class Score(Displayable):
     devices: tuple[DeviceLoad, ...]
     links: tuple[LinkLoad, ...]
     quantity: ClassVar[str]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return name, utilisation (a share) and number of operators of each device."""
+        return [asdict(device) for device in self.devices]
 
     @property
     @abstractmethod

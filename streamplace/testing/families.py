@@ -33,7 +33,7 @@ def check_family(family: str | Family) -> None:
         beginning = [longer.graph(number) for number in range(COUNT)]
         others = [other.graph(number) for number in range(COUNT)]
     except StreamplaceError as error:
-        raise AssertionError(f"{name}: {error}") from error
+        raise AssertionError(f"{name}: {error}") from None
     _require(graphs == backwards, name, "graphs depend on the order in which they are drawn")
     _require(graphs == beginning, name, "graphs depend on the number of graphs in the dataset")
     _require(graphs != others, name, "graphs do not depend on the seed")

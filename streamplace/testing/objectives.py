@@ -38,7 +38,7 @@ def check_objective(objective: str | Throughput) -> None:
         for number in range(GRAPHS):
             _check(name, own, number)
     except StreamplaceError as error:
-        raise AssertionError(f"{name}: {error}") from error
+        raise AssertionError(f"{name}: {error}") from None
 
 
 def _check(name: str, objective: Throughput, number: int) -> None:

@@ -1,6 +1,8 @@
 """Checks of placers."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from traceback import extract_tb
 
 from streamplace.errors import CustomPlacerError, StreamplaceError
 from streamplace.families import Recipe
@@ -34,7 +36,7 @@ def check_placer(placer: str | Placer) -> None:
     try:
         name = name_of(placer)
     except StreamplaceError as error:
-        raise AssertionError(str(error)) from error
+        raise AssertionError(str(error)) from None
     for graph, cluster, constraints in _problems():
         try:
             first, second = (
@@ -46,10 +48,12 @@ def check_placer(placer: str | Placer) -> None:
         except StreamplaceError as error:
             is_named = isinstance(error, CustomPlacerError) or name in error.fault.place
             who = "" if is_named else f"{name}: "
-            raise AssertionError(f"{who}graph {graph.name}: {error}") from error
+            raise AssertionError(f"{who}graph {graph.name}: {error}") from None
         except Exception as error:
-            fault = f"it raised {type(error).__name__}: {' '.join(str(error).split())}"
-            raise AssertionError(f"{name}: graph {graph.name}: {fault}") from error
+            last = extract_tb(error.__traceback__)[-1]
+            at = f"{Path(last.filename).name}, line {last.lineno}"
+            fault = f"it raised {type(error).__name__} in {at}: {' '.join(str(error).split())}"
+            raise AssertionError(f"{name}: graph {graph.name}: {fault}") from None
         if first.assignment != second.assignment:
             fault = "the same seed gives two placements; draw random numbers only from rng"
             raise AssertionError(f"{name}: graph {graph.name}: {fault}")

@@ -137,7 +137,7 @@ def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
             file.write_bytes(pack_policy(policy, case.section, {}))
         except (StreamplaceError, ValueError) as error:
             fault = f"the policy cannot be written to a file: {' '.join(str(error).split())}"
-            raise AssertionError(f"{case.kind}: weights: {fault}") from error
+            raise AssertionError(f"{case.kind}: weights: {fault}") from None
         try:
             return read_policy(file)[0]
         except StreamplaceError as error:
@@ -146,4 +146,4 @@ def _read_back(case: PolicyCase, policy: AnyPolicy) -> AnyPolicy:
                 f"the policy's file cannot be read: {error} (the constructor must also run "
                 "on torch's meta device, and sizes must be valid JSON values)"
             )
-            raise AssertionError(f"{case.kind}: weights: {fault}") from error
+            raise AssertionError(f"{case.kind}: weights: {fault}") from None

@@ -1,5 +1,6 @@
 """Optional packages: what to install where one is missing."""
 
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -52,3 +53,17 @@ def load_drawing(path: str) -> Any:
     if find_spec("matplotlib") is None:
         raise UsageError("pictures need matplotlib: pip install matplotlib")
     return load_ours(path)
+
+
+def load_pandas(what: str) -> Any:
+    """Return the module pandas, on which nothing else depends.
+
+    Raises
+    ------
+    UsageError
+        If it is not installed. The message names what needs it.
+    """
+    if find_spec("pandas") is None:
+        raise UsageError(f"{what} needs pandas: pip install pandas; to_records() needs nothing")
+    with work_clock.loading():
+        return import_module("pandas")

@@ -1,8 +1,10 @@
 """Untrusted text: printable forms of it, counts in words, and decimal numbers."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from shlex import quote
+from typing import NamedTuple
 from unicodedata import bidirectional, category
 
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
@@ -11,7 +13,9 @@ DIRECTIONS = "\u061c\u200e\u200f"
 ELLIPSIS = "…"
 
 MAX_FAULTS = 20
-"""Faults that a message lists."""
+"""Faults, or kinds of faults, that a message lists."""
+FOLDED = 3
+"""From how many faults of a kind on only the first place is shown; a guess."""
 
 DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 """Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""
@@ -49,11 +53,53 @@ def _is_control(c: str) -> bool:
     return category(c) in CONTROLS or bidirectional(c) in MARKS or c in DIRECTIONS
 
 
-def joined_faults(first: Sequence[str], count: int) -> str:
-    """Return the first `MAX_FAULTS` of several faults as one line; the others are counted."""
-    shown = [*first[:MAX_FAULTS]]
-    if more := count - len(shown):
-        shown.append(f"and {counted(more, 'more fault')}")
+class PlacedFault(NamedTuple):
+    """One of several faults.
+
+    Parameters
+    ----------
+    place
+        Where it is; empty: nowhere in particular.
+    what
+        What is wrong; it is equal for all faults of a kind.
+    got
+        The value that is wrong, which may differ between faults of a kind; empty: not shown.
+    """
+
+    place: str
+    what: str
+    got: str = ""
+
+    def text(self, others: str = "") -> str:
+        """Return the fault with its place, and what follows the place."""
+        got = f" (got {self.got})" if self.got else ""
+        return f"{self.place}{others}: {self.what}{got}" if self.place else f"{self.what}{got}"
+
+
+def joined_faults(faults: Iterable[PlacedFault], count: int) -> str:
+    """Return faults as one line; many of a kind are one phrase, with the first one's place.
+
+    Parameters
+    ----------
+    faults
+        All faults, or many of them.
+    count
+        The number of all faults; those that are not shown are counted.
+    """
+    found = [*faults]
+    alike, folded, shown = Counter(fault.what for fault in found), set[str](), list[str]()
+    for fault in found:
+        if len(shown) == MAX_FAULTS:
+            break
+        if alike[fault.what] < FOLDED:
+            shown.append(fault.text())
+            count -= 1
+        elif fault.what not in folded:
+            folded.add(fault.what)
+            shown.append(fault.text(f" and {alike[fault.what] - 1:,} more"))
+            count -= alike[fault.what]
+    if count:
+        shown.append(f"and {counted(count, 'more fault')}")
     return "; ".join(shown)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from math import isfinite
+from math import inf, isfinite
 
 from streamplace.errors import UsageError
 
@@ -84,7 +84,10 @@ def parsed(text: str, kind: str) -> float:
     if match is None or match[2] not in units:
         expected = f"expected a number, or one with a unit, such as {EXAMPLES[kind]}"
         raise UsageError(f"{expected} (got {text!r:.40})")
-    number = float(Decimal(match[1]) * units[match[2]])
+    try:
+        number = float(Decimal(match[1]) * units[match[2]])
+    except ArithmeticError:  # an exponent of more than six digits
+        number = inf
     if not isfinite(number):
         raise UsageError(f"must be finite (got {text!r:.40})")
     return number

@@ -100,6 +100,8 @@ def compare(
         Several clusters, instead of `cluster`: graph i is placed on cluster i.
     cross
         With `clusters`: place every graph on every cluster.
+    model
+        The throughput model, as for `place`.
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1.
     objective
@@ -111,6 +113,8 @@ def compare(
         `problem.makespan`.
     seed
         Seed of the placers, and of the bootstrap intervals of a `MakespanComparison`.
+    dataset
+        The name of the graphs in titles and files.
     jobs
         Number of processes; None: one per processor, if that saves time.
         Results do not depend on it.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
 from streamplace.display.text import quoted
 from streamplace.display.view import Line, View
 from streamplace.scoring.score import THROUGHPUT
@@ -114,7 +114,7 @@ COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Displayable):
+class Comparison(Displayable, Tabular):
     """The results of every placer on every graph at every source rate.
 
     Parameters
@@ -290,8 +290,12 @@ class Comparison(Displayable):
             "model": self.model,
             **own,
             **({"labels": dict(self.labels)} if self.labels else {}),
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.to_records(),
         }
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows: a dictionary per placer and source rate, as in `to_dict`."""
+        return [row.to_dict() for row in self.rows]
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
@@ -307,4 +311,4 @@ class Comparison(Displayable):
             for n, case in enumerate(self.cases.lines())
             for i, j in points
         )
-        save_tables(folder, self.to_dict(), [row.to_dict() for row in self.rows], cases)
+        save_tables(folder, self.to_dict(), self.to_records(), cases)

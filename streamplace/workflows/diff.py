@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from streamplace.display.mixins import Displayable
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import byte_count, number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, Names, View
 from streamplace.errors import ProblemError
@@ -63,7 +63,7 @@ class OperatorMove:
 
 
 @dataclass(frozen=True, repr=False)
-class Difference(Displayable):
+class Difference(Displayable, Tabular):
     """The difference between two placements, each scored with its own graph and cluster.
 
     If their objectives measure different quantities, both are scored under the objective of the
@@ -115,12 +115,15 @@ class Difference(Displayable):
         """Memory of all operators that move, in bytes."""
         return sum((move.memory_bytes for move in self.moves), 0.0)
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return ``operator``, ``from`` and ``to`` of each move."""
+        return [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `diff --json` prints."""
-        moves = [{"operator": m.operator, "from": m.source, "to": m.target} for m in self.moves]
         before, after = (score.figures for score in self.scores)
         return {
-            "moves": moves,
+            "moves": self.to_records(),
             "rescaled": [one.to_dict() for one in self.rescaled],
             **{name: [value, after[name]] for name, value in before.items()},
             "memory_bytes": self.memory_bytes,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
 from streamplace.display.text import number, percent_up
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
@@ -129,7 +129,7 @@ OF_EFFORT: Columns = {
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MakespanComparison(Displayable):
+class MakespanComparison(Displayable, Tabular):
     """The makespans that P placers reach in C cases, each a graph on a cluster.
 
     Under another objective of a pass, such as `TotalCost`, the costs stand in place of makespans.
@@ -353,15 +353,15 @@ class MakespanComparison(Displayable):
             **asdict(self.objective),
             **system,
             **({"labels": dict(self.labels)} if self.labels else {}),
-            "rows": self._entries(),
+            "rows": self.to_records(),
         }
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
-        save_tables(folder, self.to_dict(), self._entries(), self._lines())
+        save_tables(folder, self.to_dict(), self.to_records(), self._lines())
 
-    def _entries(self) -> list[dict[str, Any]]:
-        """Return the rows as entries of JSON documents."""
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows: a dictionary per placer, as in `to_dict`."""
         return [self._named(asdict(row)) for row in self.rows]
 
     def _named(self, entries: dict[str, Any]) -> dict[str, Any]:

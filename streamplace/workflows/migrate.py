@@ -176,6 +176,8 @@ def migrate(
     prefer
         ``balance`` if a lower largest utilisation counts as a gain, where everything offered is
         carried and moves are limited. Otherwise the option of the same name of `placer` counts.
+    seed
+        Seed of all random choices.
     inherit
         Whether settings that are left out come from `old`: its cluster, its objective, and the
         source rate and constraints that it did not take from its graph. The notes of the result say

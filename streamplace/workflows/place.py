@@ -66,16 +66,20 @@ def place(
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
 ) -> Result | MakespanResult:
-    """Place a graph on a cluster.
+    """Place a graph on a cluster, and score the placement.
 
     Parameters
     ----------
+    graph
+        The job.
     cluster
         A cluster, or text such as ``5x2500`` (five devices of 2500 MIPS), which is the default; see
         `Cluster.parse`.
-    source_rate, constraints
-        None: the graph's own. Source rates are in tuples/s; with several, one placement is computed
-        for all of them, and its score is the lowest of its scores at these rates.
+    source_rate
+        Tuples/s offered by all sources together; None: the graph's own. With several, one placement
+        is computed for all of them, and its score is the lowest of its scores at these rates.
+    constraints
+        Rules that the placement satisfies; None: the graph's own.
     model
         The throughput model: ``bottleneck`` (the default), ``path-average`` or ``engine``.
     target_utilisation
@@ -85,23 +89,45 @@ def place(
         `MakespanResult`.
     placer
         A name with options, such as ``metis:parts=3``; or a custom placer, by its name
-        ``module:Class`` or as an object; see `Placer`.
+        ``module:Class`` or as an object; see `Placer`. The default is ``auto``.
+    seed
+        Seed of all random choices, a whole number of at least 0; the same seed gives the same
+        placement.
     confidence
         Probability, above 0 and below 1, with which the placement should carry the source rate,
         over the standard errors of the costs. A search for a higher probability then follows the
         placer, and the result has `Confidence`. Requires a closed form.
-
     max_latency
         Limit on the latency of single tuples, such as ``p99=200ms``; see `LatencyLimit.parse`. The
         answer is in the result's `latency`.
 
+    Returns
+    -------
+    Result or MakespanResult
+        The placement, its score (tuples/s, or seconds of a pass), and a bound for all placements.
+
     Raises
     ------
+    ClusterError
+        If the text of a cluster is not valid.
+    ProblemError
+        If graph, cluster, source rate and constraints do not fit together, there is no source rate,
+        or a number that the placement needs is unknown.
     InfeasibleError
         If provably no placement keeps the limit on latency, or none satisfies the constraints; the
         message then ends with the rules that cannot hold together, see `workflows.conflict`.
-    StreamplaceError
-        If the problem, the placer's name or the placer's result is invalid.
+    PlacementError
+        If the placer found no placement that satisfies the constraints, although one may exist.
+    UsageError
+        If a name or an option is unknown, or the placer does not support the problem; also
+        `CustomPlacerError` of a placer that fails. All of these are `StreamplaceError`.
+
+    Examples
+    --------
+    >>> import streamplace as sp
+    >>> graph = sp.StreamGraph([("a", 9e4, 200), ("b", 6e4, 0)], [("a", "b")], source_rate=1e4)
+    >>> sp.place(graph, "2x2500", placer="greedy").placement.assignment["a"]
+    'd0'
     """
     with naming_conflicts():
         problem = Problem(

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from streamplace.display.mixins import Displayable
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import (
     limit_beside,
     number,
@@ -37,7 +37,7 @@ WRITER = "streamplace.files:write_placement"
 
 
 @dataclass(frozen=True, repr=False)
-class PlacementResult(Displayable):
+class PlacementResult(Displayable, Tabular):
     """A placement with its score: what results have in common under all objectives.
 
     Parameters
@@ -68,6 +68,10 @@ class PlacementResult(Displayable):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return ``operator`` and ``device`` of every operator; `score` has the devices' loads."""
+        return self.placement.to_records()
 
     def under_semantics(self, name: "PublishedName | None") -> Self:
         """Return the result with the name of the published system that messages follow."""
@@ -147,7 +151,7 @@ class Result(PlacementResult):
         """Return what `place --json` prints."""
         return {
             **self.score.to_dict(),
-            "assignment": self.placement.assignment,
+            "assignment": dict(self.placement.assignment),
             "placer": self.placer,
             "bound": self.bound,
             "gap": self.gap,
@@ -258,7 +262,7 @@ class MakespanResult(PlacementResult):
         return {
             **self.score.summary(),
             "own_schedule_s": self.own_schedule_s,
-            "assignment": self.placement.assignment,
+            "assignment": dict(self.placement.assignment),
             "placer": self.placer,
             "seconds": self.seconds,
             **self._entries(),

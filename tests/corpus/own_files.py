@@ -180,7 +180,7 @@ def files() -> dict[str, tuple[Document, ...]]:
         "placement-columns": (Document("file.npz", placement_columns()),),
         "assignment": (
             Document("file.csv", as_csv(placement()).encode()),
-            *json_documents({"assignment": placement().assignment}),
+            *json_documents({"assignment": dict(placement().assignment)}),
         ),
         "cepsim-placement": json_documents(CEPSIM),
         "scene": json_documents(SCENE),

@@ -108,15 +108,34 @@ def test_a_bad_key_and_its_bad_value_are_two_faults() -> None:
         graph_from({**GRAPH, "constraints": {"pins": {"": ""}}}, "x")
 
 
-def test_faults_beyond_the_twentieth_are_counted_in_the_order_of_places() -> None:
-    wrong = {"name": "a", "instruction": 1, "colour": 2}
+def test_many_faults_of_a_kind_are_one_phrase() -> None:
+    wrong = {"name": "a", "instruction": 1, "colour": 2, "payload_bytes": "9 inches"}
     with pytest.raises(FormatError) as caught:
-        graph_from({"operators": [OPERATOR, *[wrong] * 30]}, "x")
-    *listed, last = fault_of(caught.value, "x").split("; operators")
-    misspelt = "unknown field 'instruction'; did you mean 'instructions'?"
-    each = [f"[{v}]: {text}" for v in range(1, 31) for text in (misspelt, "unknown field 'colour'")]
-    assert [*listed, last.partition(";")[0]] == [f"operators{each[0]}", *each[1:20]]
-    assert last.endswith("'colour'; and 40 more faults")
+        graph_from({"operators": [OPERATOR, *[wrong] * 22]}, "x")
+    misspelt, payload, colour = fault_of(caught.value, "x").split("; operators")
+    known = "; did you mean 'instructions'?"
+    assert misspelt == f"operators[1] and 21 more: unknown field 'instruction'{known}"
+    assert payload.startswith("[1].payload_bytes and 21 more: must be a number, or have a unit")
+    assert payload.endswith("(got '9 inches')")
+    assert colour == "[1] and 21 more: unknown field 'colour'"
+
+
+def test_two_faults_of_a_kind_have_both_their_places() -> None:
+    wrong = {**OPERATOR, "colour": 2}
+    with pytest.raises(FormatError) as caught:
+        graph_from({"operators": [wrong, wrong]}, "x")
+    faults = "operators[0]: unknown field 'colour'; operators[1]: unknown field 'colour'"
+    assert fault_of(caught.value, "x") == faults
+
+
+def test_kinds_of_faults_beyond_the_twentieth_are_counted() -> None:
+    wrong = [{**OPERATOR, f"colour_{i}": 2} for i in range(30)]
+    with pytest.raises(FormatError) as caught:
+        graph_from({"operators": wrong}, "x")
+    *listed, last = fault_of(caught.value, "x").split("; ")
+    assert listed[-1] == "operators[19]: unknown field 'colour_19'"
+    assert len(listed) == 20
+    assert last == "and 10 more faults"
 
 
 @pytest.mark.parametrize(

@@ -107,23 +107,10 @@ def test_bad_toml(text: str, message: str, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "is empty"),
-        ("parse,3\n", "line 1: the first column must be 'operator'"),
-        ("operator,colour\n", "line 1: unknown column 'colour'; choose from instructions, "),
-        ("operator,instructions,instructions\n", "line 1: column 'instructions' appears twice"),
-        ("operator,instructions\nparse\n", "line 2: expected 2 columns (got 1)"),
-        ("operator,instructions\nparse,1\nparse,2\n", "line 3: operator 'parse' appears twice"),
-        (
-            "operator,instructions\nparse,fast\n",
-            "line 2: instructions: expected a number, or one with a unit, such as 50k (k, M, G, ",
-        ),
-        (
-            "operator;instructions\nparse;1\n",
-            "line 1: columns are separated by semicolons; separate",
-        ),
-        ("operator\tinstructions\nparse\t1\n", "line 1: columns are separated by tabs; separate"),
+        ("parse,3\n", "line 1: unknown column 'parse'; choose from operator, from, to, instr"),
+        ("from,to,payload_kb\na,b,1\n", "stream 'a->b': costs have the payload of each operator"),
         ("operator,instructions\nparse,-1\n", "instructions"),
         ("operator,instructions\nparse,nan\n", "instructions"),
-        ("operator,instructions\n,1\n", "operators"),
         ('operator,instructions\n"parse,1\n', "not CSV"),
     ],
 )
@@ -135,10 +122,12 @@ def test_bad_csv(text: str, message: str, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_numbers_of_csv_may_have_units(tmp_path: Path) -> None:
-    text = "operator,instructions,payload_bytes,memory_bytes\nparse,50k,1.5kB,2GiB\n"
-    form = read_costs(tmp_path, text, "costs.csv").operators["parse"]
-    assert (form.instructions, form.payload_bytes, form.memory_bytes) == (5e4, 1500.0, 2.0**31)
+def test_a_table_with_rows_of_operators_and_streams(tmp_path: Path) -> None:
+    text = "name,from,to,cpu_us,selectivity\nparse,,,3,\n,parse,count words,,0.25\n"
+    costs = read_costs(tmp_path, text, "costs.csv")
+    assert costs.operators == {"parse": CostForm(instructions=7500)}
+    assert costs.streams == {"parse->count words": 0.25}
+    assert "cpu_us is the time on a core of 2500 MIPS" in costs.of(parse_and_count()).notes[0]
 
 
 def test_rates_of_sources(tmp_path: Path) -> None:
@@ -159,19 +148,6 @@ def test_rates_of_sources(tmp_path: Path) -> None:
     ):
         with pytest.raises(GraphError, match=fault):
             read_costs(tmp_path, header + rows_of, "costs.csv").of(job)
-
-
-def test_all_faults_of_csv_are_listed(tmp_path: Path) -> None:
-    text = "operator,instructions,selectivity\nparse,fast,much\ncount,1\nstore,50kB,1\n"
-    with pytest.raises(FormatError) as caught:
-        read_costs(tmp_path, text, "costs.csv")
-    faults = str(caught.value).removeprefix(f"{tmp_path}/costs.csv: ").split("; ")
-    assert [fault.partition(" (got")[0].partition(", or")[0] for fault in faults] == [
-        "line 2: instructions: expected a number",
-        "line 2: selectivity: must be a number",
-        "line 3: expected 3 columns",
-        "line 4: instructions: expected a number",
-    ]
 
 
 def test_missing_file(tmp_path: Path) -> None:
@@ -305,12 +281,6 @@ def test_graphs_keep_their_resources_without_others_in_the_costs(tmp_path: Path)
     logical = parse_and_count(Operator("parse", 1.0, 1.0, resources={"tpu": 1}))
     costs = read_costs(tmp_path, "[default]\nresources = {slot = 1}\n")
     assert costs.of(logical).graph.resources == {0: {"tpu": 1}, 1: {"slot": 1}}
-
-
-@pytest.mark.parametrize("header", ["operator,resources.", "operator,resource.gpu"])
-def test_columns_of_resources_need_a_name(header: str, tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"unknown column .*resources\.NAME$"):
-        read_costs(tmp_path, f"{header}\nparse,1\n", "costs.csv")
 
 
 @pytest.mark.parametrize(

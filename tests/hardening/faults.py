@@ -171,7 +171,7 @@ FAULTS = (
     Fault(
         "a broken CSV file is not caught",
         "reader costs",
-        "formats.costs:from_csv",
+        "formats.tables:table_of",
         "except csv.Error",
         "except KeyError",
     ),

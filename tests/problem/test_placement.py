@@ -1,5 +1,6 @@
 """Placements: names and indices, fused operators."""
 
+import json
 from itertools import combinations
 from typing import Any
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.reference.strategies import device_lists, graphs, networks
-from streamplace.errors import ProblemError
+from streamplace.errors import ProblemError, UsageError
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import Operator, StreamGraph
@@ -36,6 +37,42 @@ def test_names_to_indices_and_back() -> None:
     assert placement != [2, 1, 1]
 
 
+def test_names_in_the_constructor() -> None:
+    found = Placement(problem(), {"c": "d1", "a": "d2", "b": "d1"}, job="shop")
+    assert found == Placement(problem(), [2, 1, 1])
+    assert found.job == "shop"
+
+
+def test_an_assignment_is_read_only() -> None:
+    placement = Placement(problem(), [2, 1, 1])
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        placement.assignment["a"] = "d0"  # type: ignore[index]
+    assert json.dumps(dict(placement.assignment)) == '{"a": "d2", "b": "d1", "c": "d1"}'
+
+
+def test_a_graph_is_no_problem() -> None:
+    with pytest.raises(ProblemError, match=r"problem must be Problem, not dict; write Placement"):
+        Placement({"a": "d0"}, GRAPH)  # type: ignore[arg-type]
+
+
+def test_a_placement_as_records_and_frame() -> None:
+    placement = Placement(problem(), [2, 1, 1])
+    records = [
+        {"operator": "a", "device": "d2"},
+        {"operator": "b", "device": "d1"},
+        {"operator": "c", "device": "d1"},
+    ]
+    assert placement.to_records() == records
+    pandas = pytest.importorskip("pandas")
+    assert placement.to_frame().equals(pandas.DataFrame(records))
+
+
+def test_a_frame_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamplace.util.extras.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"^to_frame\(\) needs pandas: pip install pandas; to_rec"):
+        Placement(problem(), [2, 1, 1]).to_frame()
+
+
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
@@ -47,6 +84,8 @@ def test_names_to_indices_and_back() -> None:
 def test_faults_of_assignments(assignment: dict[str, str], message: str) -> None:
     with pytest.raises(ProblemError, match=message):
         Placement.of(problem(), assignment)
+    with pytest.raises(ProblemError, match=message):
+        Placement(problem(), assignment)
 
 
 @pytest.mark.parametrize(

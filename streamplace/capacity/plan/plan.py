@@ -67,6 +67,8 @@ def plan(
     survive
         1: the devices must keep up after the loss of any one of them, when all operators may be
         placed anew. 0: no losses.
+    seed
+        Seed of all random choices.
     max_latency
         A limit on latency, such as ``p99=200ms``; see `LatencyLimit`. The devices that keep up are
         searched as by `place`, the fewest or cheapest first, until some keep it.

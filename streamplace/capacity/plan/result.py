@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from streamplace.display.mixins import Displayable, RoundedRepr
+from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
 from streamplace.display.text import (
     limit_beside,
     number,
@@ -212,7 +212,7 @@ class PlanRow(RoundedRepr):
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Displayable):
+class Plan(Displayable, Tabular):
     """Capacities of numbers of devices, except those too few for the constraints.
 
     Parameters
@@ -366,11 +366,15 @@ class Plan(Displayable):
         limit = "no bound" if bound == "none" else f"bound {bound} tuples/s"
         return f"{text} ({limit})"
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows: a dictionary per number of devices, as in `to_dict`."""
+        return [row.to_dict() for row in self.rows]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `plan --json` prints."""
         return {
             "source_rate": self.source_rate,
-            "rows": [row.to_dict() for row in self.rows],
+            "rows": self.to_records(),
             "fewest_devices": self.fewest_devices,
             "cheapest": None if self.cheapest is None else self.cheapest.to_dict(),
             "survive": self.survive,

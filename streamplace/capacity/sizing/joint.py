@@ -56,7 +56,7 @@ class JointSize:
             parallelism=best.counts,
             graph=with_parallelism(task.graph, best.counts),
             cluster=task.cluster,
-            assignment=placement.assignment,
+            assignment=dict(placement.assignment),
             source_rate=task.planned,
             throughput=score.throughput,
             placement=placement,

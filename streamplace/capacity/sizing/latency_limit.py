@@ -91,7 +91,7 @@ def _improved(
         found,
         placement=better,
         score=score,
-        assignment=better.assignment,
+        assignment=dict(better.assignment),
         throughput=score.throughput,
         latency=answer,
     )

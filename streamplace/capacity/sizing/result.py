@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from streamplace.capacity.sizing.requirements import Requirement
-from streamplace.display.mixins import Displayable
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import limit_beside, number, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import Fault, UsageError
@@ -217,7 +217,7 @@ class Unsized:
 
 
 @dataclass(frozen=True, repr=False)
-class SizeTable(Displayable):
+class SizeTable(Displayable, Tabular):
     """Sizes at several source rates, in their order; at least one was found."""
 
     rows: tuple[SizeResult | Unsized, ...]
@@ -227,9 +227,13 @@ class SizeTable(Displayable):
         """The rows for which a size was found."""
         return tuple(row for row in self.rows if isinstance(row, SizeResult))
 
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return the rows: a dictionary per source rate, as in `to_dict`."""
+        return [row.to_dict() for row in self.rows]
+
     def to_dict(self) -> dict[str, Any]:
         """Return what `size --at R1,R2 --json` prints."""
-        return {"rows": [row.to_dict() for row in self.rows]}
+        return {"rows": self.to_records()}
 
     def _view(self) -> View:
         first = self.sized[0]

@@ -171,6 +171,7 @@ def import_(chosen: ImportOptions) -> None:
     streamplace import mynets:Net --from torch --input 1x3x224x224 -o graph.json
     streamplace import w.json --from dnn-latency -o graph.json --cluster-out cluster.json
     streamplace import run.json --from wfformat -o graph.json --placement run-placement.json
+    streamplace import job.csv --from csv -o graph.json
     streamplace import nodes.json --from kubernetes-nodes --mips 2500 -o cluster.json
 
     \b
@@ -195,9 +196,10 @@ def import_(chosen: ImportOptions) -> None:
     streams, "parse->count:ID" is one of those between two operators. memory_bytes
     (default 0) and resources, such as resources = {gpu = 1} or a column resources.gpu, are per
     instance: each of the p instances of an operator takes that much. instructions_se,
-    payload_bytes_se and selectivity_se are standard errors, for `place --confidence`. Numbers in
-    COSTS replace those in FILE and their standard errors; only those in [default] apply just where
-    a number is unknown.
+    payload_bytes_se and selectivity_se are standard errors, for `place --confidence`. Columns of
+    CSV may be in your words and units, such as name, "CPU (ms)" and payload_kb. Numbers in COSTS
+    replace those in FILE and their standard errors; only those in [default] apply just where a
+    number is unknown.
     """
     chosen.form.check()
     _check_options(chosen)

@@ -1,1 +1,1 @@
-"""WfFormat: recorded runs of workflows."""
+"""WfFormat and DAX: workflows, and recorded runs of them."""

@@ -26,6 +26,10 @@ from streamplace.util.text import counted
 
 NETWORK = Network("nic")
 """The network that is assumed, since no file states one."""
+ASSUMED_LINKS = (
+    f"no bandwidth is stated; assumed: {NETWORK.kind} links of {NETWORK.bandwidth_mbps:g} Mbit/s "
+    f"and {NETWORK.latency_s:g} s"
+)
 ANY_KIND = "machine"
 """The kind of machines about which nothing is stated, or where it is not stated which one ran."""
 NO_DEPENDENCIES = (
@@ -48,7 +52,19 @@ def read(text: str, where: str) -> LogicalGraph:
     ClusterError
         If a number of a machine is out of range, or there are too many machines.
     """
-    workflow = workflow_from(parse(text, where), where)
+    return graph_of(workflow_from(parse(text, where), where))
+
+
+def graph_of(workflow: Workflow) -> LogicalGraph:
+    """Return the graph of a workflow, with the cluster and the placement that it states.
+
+    Raises
+    ------
+    GraphError
+        If it is not a graph without cycles, or a number is out of range.
+    ClusterError
+        If a number of a machine is out of range, or there are too many machines.
+    """
     tasks = workflow.tasks
     passed, notes = _files_passed(tasks)
     bytes_of = {ends: _total(files, workflow.sizes) for ends, files in passed.items()}
@@ -282,10 +298,7 @@ def _about_machines(
         say(len(every) - len(workflow.machines), every, "named by tasks only", "nothing is stated")
         say(sum(m.cores is None for m in every), every, "without cores", "1 is assumed")
         say(sum(m.memory is None for m in every), every, "without memory", "no limit is assumed")
-        lines.append(
-            f"no bandwidth is stated; assumed: {NETWORK.kind} links of {NETWORK.bandwidth_mbps:g} "
-            f"Mbit/s and {NETWORK.latency_s:g} s"
-        )
+        lines.append(ASSUMED_LINKS)
         lines.append("clocks of processors are not read, since run times are measured")
     say(
         sum(task.memory is not None for task in tasks),

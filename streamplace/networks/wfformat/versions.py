@@ -236,14 +236,14 @@ def _of_version_1_5(file: DividedFileForm, where: str) -> Workflow:
     specified = file.workflow.specification
     executed = file.workflow.execution or ExecutionForm.model_construct()
     here, execution = f"{where}: workflow.specification", f"{where}: workflow.execution"
-    index = _unique((task.id for task in specified.tasks), f"{here}.tasks", "id")
-    runs = _unique((task.id for task in executed.tasks), f"{execution}.tasks", "id")
+    index = unique((task.id for task in specified.tasks), f"{here}.tasks", "id")
+    runs = unique((task.id for task in executed.tasks), f"{execution}.tasks", "id")
     machines = executed.machines or []
-    _unique((machine.name for machine in machines), f"{execution}.machines", "nodeName")
+    unique((machine.name for machine in machines), f"{execution}.machines", "nodeName")
     for name, i in runs.items():
-        _find(name, index, f"{execution}.tasks[{i}].id", "task")
+        find(name, index, f"{execution}.tasks[{i}].id", "task")
     files = specified.files
-    numbers = _unique((each.id for each in files or ()), f"{here}.files", "id")
+    numbers = unique((each.id for each in files or ()), f"{here}.files", "id")
     sizes = {} if files is None else {name: files[i].size for name, i in numbers.items()}
     tasks = []
     for i, task in enumerate(specified.tasks):
@@ -252,7 +252,7 @@ def _of_version_1_5(file: DividedFileForm, where: str) -> Workflow:
             for n, name in enumerate(names):
                 if files is None:
                     sizes.setdefault(name, None)
-                _find(name, sizes, f"{place}.{field}[{n}]", "file")
+                find(name, sizes, f"{place}.{field}[{n}]", "file")
         run = executed.tasks[runs[task.id]] if task.id in runs else None
         tasks.append(
             Task(
@@ -275,12 +275,12 @@ def _of_version_1_4(file: UndividedFileForm, where: str) -> Workflow:
         raise FormatError(f"{here}: must have at least one task")
     count = Counter(task.name for task in forms)
     names = [task.name if count[task.name] == 1 else task.joined for task in forms]
-    index = _unique(names, here, "name")
+    index = unique(names, here, "name")
     for other in ("joined", "id"):  # other ways to refer to a task
         for i, task in enumerate(forms):
             index.setdefault(getattr(task, other) or task.name, i)
     machines = workflow.machines or []
-    _unique((machine.name for machine in machines), f"{where}: workflow.machines", "nodeName")
+    unique((machine.name for machine in machines), f"{where}: workflow.machines", "nodeName")
     sizes: dict[str, float | None] = {}
     tasks = []
     for i, task in enumerate(forms):
@@ -326,15 +326,21 @@ def _of_run(run: ExecutedForm | TaskForm, machines: Sequence[str]) -> dict[str, 
 def _relatives(
     i: int, task: SpecifiedForm | TaskForm, index: Mapping[str, int], place: str
 ) -> frozenset[tuple[int, int]]:
-    parents = (_find(p, index, f"{place}.parents[{n}]", "task") for n, p in enumerate(task.parents))
+    parents = (find(p, index, f"{place}.parents[{n}]", "task") for n, p in enumerate(task.parents))
     children = (
-        _find(c, index, f"{place}.children[{n}]", "task") for n, c in enumerate(task.children)
+        find(c, index, f"{place}.children[{n}]", "task") for n, c in enumerate(task.children)
     )
     return frozenset((parent, i) for parent in parents) | {(i, child) for child in children}
 
 
-def _unique(names: Iterable[str], place: str, field: str) -> dict[str, int]:
-    """Return the index of each name; refuse a name that appears twice."""
+def unique(names: Iterable[str], place: str, field: str) -> dict[str, int]:
+    """Return the index of each name; refuse a name that appears twice.
+
+    Raises
+    ------
+    FormatError
+        If one does.
+    """
     index: dict[str, int] = {}
     for i, name in enumerate(names):
         if index.setdefault(name, i) != i:
@@ -342,8 +348,14 @@ def _unique(names: Iterable[str], place: str, field: str) -> dict[str, int]:
     return index
 
 
-def _find(name: str, known: Mapping[str, Any], place: str, what: str) -> Any:
-    """Return what a name stands for; refuse one that is not known."""
+def find(name: str, known: Mapping[str, Any], place: str, what: str) -> Any:
+    """Return what a name stands for; refuse one that is not known.
+
+    Raises
+    ------
+    FormatError
+        If it is not.
+    """
     if name not in known:
         raise FormatError(f"{place}: unknown {what} {name!r:.80}{did_you_mean(name, tuple(known))}")
     return known[name]

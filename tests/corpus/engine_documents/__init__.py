@@ -17,7 +17,15 @@ from tests.corpus.engine_documents.ibm_streams import (
     STREAMSX,
     STREAMSX_PLACED,
 )
-from tests.corpus.engine_documents.interchange import DOT, GRAPHML
+from tests.corpus.engine_documents.interchange import (
+    DOT,
+    GEXF,
+    GRAPHML,
+    METIS,
+    METIS_SIZES,
+    TABLE,
+    TABLE_OF_STREAMS,
+)
 from tests.corpus.engine_documents.kafka_streams import (
     KAFKA,
     KAFKA_OLD,
@@ -39,7 +47,7 @@ from tests.corpus.engine_documents.storm import (
     VISUALIZATION,
     WHOLE,
 )
-from tests.corpus.engine_documents.workflows import WFFORMAT, WFFORMAT_1_4
+from tests.corpus.engine_documents.workflows import DAX, DAX_3, WFFORMAT, WFFORMAT_1_4
 from tests.corpus.onnx_models import INSTALLED
 
 DOCUMENTS: dict[str, tuple[str, ...]] = {
@@ -61,9 +69,13 @@ DOCUMENTS: dict[str, tuple[str, ...]] = {
     "kafka-streams": (KAFKA, KAFKA_OLD, KAFKA + STORES, KAFKA_OLD + STORES_OF_1_0),
     "dream": (json.dumps(DREAM),),
     "cepsim": (json.dumps(DREAM),),
+    "csv": (TABLE, TABLE_OF_STREAMS),
     "graphml": (GRAPHML,),
+    "gexf": (GEXF,),
+    "metis": (METIS, METIS_SIZES),
     "dot": (DOT,),
     "wfformat": (WFFORMAT, WFFORMAT_1_4),
+    "dax": (DAX, DAX_3),
     "doppler": (DOPPLER,),
     "dnn-partitioning": (DNN_TEXT,),
     "dnn-latency": (DNN_TEXT,),

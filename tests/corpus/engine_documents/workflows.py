@@ -1,4 +1,4 @@
-"""Hand-written executions of workflows in WfFormat."""
+"""Hand-written executions of workflows in WfFormat, and abstract ones in DAX."""
 
 import json
 from typing import Any
@@ -125,3 +125,34 @@ UNDIVIDED: dict[str, Any] = {
 }
 """Version 1.4: tasks hold their files, run times and machines."""
 WFFORMAT, WFFORMAT_1_4 = json.dumps(DIVIDED), json.dumps(UNDIVIDED)
+DAX = """<?xml version="1.0" encoding="UTF-8"?>
+<!-- generated: 2012-01-05 -->
+<adag xmlns="http://pegasus.isi.edu/schema/DAX" version="2.1" name="maps" jobCount="3">
+  <job id="ID0" namespace="maps" name="cut" version="1.0" runtime="4.5">
+    <uses file="world.tif" link="input" register="true" size="900000000"/>
+    <uses file="tiles.bin" link="output" register="true" size="500000000"/>
+  </job>
+  <job id="ID1" namespace="maps" name="draw" version="1.0" runtime="10">
+    <uses file="tiles.bin" link="input" size="500000000"/>
+    <uses file="north.png" link="output" size="30000000"/>
+  </job>
+  <job id="ID2" namespace="maps" name="draw" version="1.0" runtime="9.25">
+    <uses file="tiles.bin" link="input" size="500000000"/>
+  </job>
+  <child ref="ID1"><parent ref="ID0"/></child>
+  <child ref="ID2"><parent ref="ID0"/></child>
+</adag>
+"""
+DAX_3 = """<?xml version="1.0"?>
+<adag xmlns="http://pegasus.isi.edu/schema/DAX" version="3.6" name="diamond">
+  <file name="f.a"><metadata key="size" type="int">1024</metadata></file>
+  <job id="ID01" name="preprocess">
+    <argument>-i <file name="f.a"/></argument>
+    <profile namespace="pegasus" key="runtime">60</profile>
+    <uses name="f.a" link="input"/><uses name="f.b" link="inout" size="2048"/>
+    <uses name="tool" link="none"/>
+  </job>
+  <dax id="ID02" file="rest.dax"><uses name="f.b" link="input"/></dax>
+  <child ref="ID02"><parent ref="ID01" edge-label="then"/></child>
+</adag>
+"""
