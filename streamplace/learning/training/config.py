@@ -388,8 +388,14 @@ def with_values(config: TrainConfig, values: Mapping[str, Any]) -> TrainConfig:
     return check(TrainConfig, document, "config")
 
 
-def _set(document: dict[str, Any], key: str, value: Any) -> None:
-    """Set the value of a key; a table that is absent is made, and its keys are checked later."""
+def steps_of(key: str) -> list[str | int]:
+    """Return the names and list indices of a key, such as ``stage[0].epochs``.
+
+    Raises
+    ------
+    ConfigError
+        If it is no key.
+    """
     steps: list[str | int] = []
     for part in key.split("."):
         name, *numbers = part.replace("]", "").split("[")
@@ -398,6 +404,12 @@ def _set(document: dict[str, Any], key: str, value: Any) -> None:
         ):
             raise ConfigError(f"{key}: is no key; write it as run.seed or stage[0].epochs")
         steps += [name, *map(int, numbers)]
+    return steps
+
+
+def _set(document: dict[str, Any], key: str, value: Any) -> None:
+    """Set the value of a key; a table that is absent is made, and its keys are checked later."""
+    steps = steps_of(key)
     node: Any = document
     for number, step in enumerate(steps):
         before = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps[:number])[1:]
