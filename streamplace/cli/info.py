@@ -13,6 +13,7 @@ from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
+from streamplace.problem.resources import amount_text
 from streamplace.util.extras import load_drawing
 from streamplace.util.plugins import load_ours
 from streamplace.util.text import printable
@@ -47,6 +48,7 @@ LABELS = {
 }
 """Labels of facts whose key in the JSON output does not explain itself."""
 KEYED_BY_NAMES = {
+    "resources",
     "pes",
     "groups",
     "uplinks",
@@ -136,6 +138,8 @@ def print_facts(facts: dict[str, Any], indent: str = "", *, names: bool = False)
         if isinstance(value, dict) and value:
             out.print(f"{label}:")
             shown = {k: _in_words(v) for k, v in value.items()} if key in ON_ONE_LINE else value
+            if key == "resources":
+                shown = {k: amount_text(k, v) for k, v in value.items()}
             print_facts(shown, indent + "  ", names=key in KEYED_BY_NAMES)
         elif isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
             for i, item in enumerate(value):

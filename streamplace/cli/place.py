@@ -85,10 +85,11 @@ class PlaceOptions(options.Common):
         "--max-latency",
         callback=latency_limit,
         metavar="Q=T",
-        help="Limit on latency, e.g. p99=200ms or mean=0.1s.\fOf single tuples, with "
-        "the time that they wait at sources. Placements are screened by queueing theory and "
-        "checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit code "
-        "2), or unproven (exit code 3, after the result). "
+        help="Limit on latency, e.g. p99=200ms or mean=0.1s; takes longer than --time-limit."
+        "\fOf single tuples, with the time that they wait at sources. --time-limit is for the "
+        "placer alone; what follows is limited by work. Placements are screened by queueing theory "
+        "and checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit "
+        "code 2), or unproven (exit code 3, after the result). "
         "p99=1s:arrivals=bursts:service=deterministic:margin=0.1 sets the arrivals and services of "
         "simulate, and the margin. Cannot be combined with --start or --confidence.",
     )
@@ -117,8 +118,9 @@ class PlaceOptions(options.Common):
         type=param_types.NUMBER,
         callback=param_types.at_least_0,
         metavar="C",
-        help="Least gain per second of sending the moved operators' memory over the network, e.g. "
-        "0.01.  [default: none]\fThe gain is in relative throughput (throughput / source "
+        help="Gain that moves must bring per second that they take, e.g. 0.01 for 1%.  [default: "
+        "none]\fThey take as long as the network needs for the memory of the moved operators. The "
+        "gain is in relative throughput (throughput / source "
         "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
         "something is allowed. Some placers look for the moves themselves.",
     )

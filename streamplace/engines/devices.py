@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from streamplace.errors import FormatError
+from streamplace.errors import Fault, FormatError
 from streamplace.problem.cluster import Cluster, Device, Network
 from streamplace.problem.graph_checks import listed
 from streamplace.util.text import counted
@@ -26,6 +26,7 @@ class Devices:
     def __init__(self, where: str, noun: str) -> None:
         self._where, self._noun = where, noun
         self._devices: list[Device] = []
+        self._places: dict[str, str] = {}
         self._left_out: dict[str, list[str]] = {}
         self._rounded: list[str] = []
         self._notes: list[str] = []
@@ -39,6 +40,7 @@ class Devices:
         labels: Iterable[str] = (),
         group: str | None = None,
         resources: Mapping[str, float] | None = None,
+        place: str = "",
     ) -> None:
         """Add a device; cores may be a fraction, and are rounded to a whole number.
 
@@ -49,7 +51,19 @@ class Devices:
         ----------
         cores, memory_bytes, resources
             What is free on it; negative if more is in use than there is.
+        place
+            Where the document has the name, such as ``nodes[3].name``; empty if it has one device.
+
+        Raises
+        ------
+        FormatError
+            If a device has this name already.
         """
+        first = self._places.setdefault(name, place)
+        if first != place:
+            fault = f"duplicate name {name!r:.80}, see {first}"
+            remedy = f"list each {self._noun} once"
+            raise FormatError(Fault(fault, self._where, place=(place,), remedy=remedy))
         if cores < MIN_CORES:
             self.leave_out(name, "without a free core")
             return

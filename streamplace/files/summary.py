@@ -98,7 +98,12 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"min": min(values), "median": float(np.median(values)), "max": max(values)}
 
 
-def _cluster(cluster: Cluster) -> dict[str, Any]:
+def _cluster(cluster: Cluster, graph: StreamGraph | None = None) -> dict[str, Any]:
+    """Return the facts of a cluster; with a graph, only the resources that its operators need."""
+    offered = (device.resources for device in cluster.devices)
+    if graph is not None:
+        needed = graph.resource_names
+        offered = ({name: each[name] for name in needed if name in each} for each in offered)
     return {
         "kind": "cluster",
         "devices": list(cluster.names),
@@ -110,7 +115,7 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
         **_of_devices("slots", {d.name: d.slots for d in cluster.devices}),
         **_of_devices("prices", {d.name: d.price for d in cluster.devices}),
         **_counts("kinds", (d.kind for d in cluster.devices if d.kind is not None)),
-        **_resources(device.resources for device in cluster.devices),
+        **_resources(offered),
     }
 
 
@@ -170,7 +175,7 @@ def _placement(placement: Placement) -> dict[str, Any]:
         "kind": "placement",
         "graph": _graph(problem.graph),
         "constraints": bool(problem.constraints or problem.graph.requires),
-        "cluster": _cluster(problem.cluster),
+        "cluster": _cluster(problem.cluster, problem.graph),
         **problem.objective.entries(),
         **objective_to(problem.objective),
         "pes": {device: list(operators) for device, operators in placement.pes.items()},

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
+from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import counted
 
 Speed: TypeAlias = tuple[str | None, float]
@@ -37,10 +39,11 @@ def with_speeds(cluster: Cluster, speeds: Sequence[Speed]) -> tuple[Cluster, lis
             if name is None or name in (each.name, each.group, *each.labels)
         ]
         if not meant:
-            known = listed(cluster.names)
-            raise UsageError(
-                f"--mips: no device, label or group is named {name!r:.80}; devices: {known}"
-            )
+            labels = dict.fromkeys(label for each in cluster.devices for label in each.labels)
+            kinds = {"devices": cluster.names, "groups": cluster.groups, "labels": [*labels]}
+            known = "; ".join(f"{kind}: {listed(some)}" for kind, some in kinds.items() if some)
+            hint = did_you_mean(name, chain(*kinds.values())) or f"; {known}"
+            raise UsageError(f"--mips: no device, label or group is named {name!r:.80}{hint}")
         mips |= dict.fromkeys(meant, speed)
     without = [name for name in cluster.names if name not in mips]
     devices = [

@@ -64,7 +64,7 @@ class LatencyLimit:
     text: InitVar[str | None] = None
 
     def __post_init__(self, text: str | None) -> None:
-        check_str("max_latency: quantity", self.quantity, UsageError)
+        check_str("quantity", self.quantity, UsageError, option=OPTION)
         for name in ("seconds", "margin"):
             check_number(name, getattr(self, name), UsageError, option=OPTION)
         set_plain_numbers(self, ("seconds", "margin"))
@@ -97,7 +97,8 @@ class LatencyLimit:
         """
         if isinstance(limit, str):
             return cls.parse(limit)
-        check_type("max_latency:", limit, LatencyLimit, UsageError, f'for example "{EXAMPLE}"')
+        example = f'for example "{EXAMPLE}"'
+        check_type("", limit, LatencyLimit, UsageError, example, option=OPTION)
         return limit
 
     @classmethod

@@ -190,13 +190,6 @@ class RebuildWalk:
     losses: Floats
     devices: Ints
 
-    @property
-    def last(self) -> Ints:
-        """(V,) the placement at the end, which is the best one."""
-        return self.devices
-
-    best = last
-
 
 class Lane:
     """One walk while it is taken; it begins with the repaired start if constraints forbid that.

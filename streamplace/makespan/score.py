@@ -173,10 +173,20 @@ class MakespanScore(Score):
 
     def explanation(self) -> tuple[Line | Grid, ...]:
         """Return the score and what it consists of as lines and tables."""
-        noisy = self.deviation_s is not None
-        first = (Line("times below are those of the first pass"),) if noisy else ()
         division = self.division
-        return (*self.lines(), *first, *division.lines(), division.grid(), self._causes())
+        return (
+            *self.lines(),
+            *self._shown_pass,
+            *division.lines(),
+            division.grid(),
+            self._causes(),
+        )
+
+    @property
+    def _shown_pass(self) -> tuple[Line, ...]:
+        """What says which pass tables are of, if there are several."""
+        several = self.deviation_s is not None
+        return (Line("figures below are those of the first pass"),) if several else ()
 
     def _causes(self) -> Grid:
         """Return what takes the time, as a table: the critical path, whatever --top says."""
@@ -300,6 +310,7 @@ class MakespanScore(Score):
             f"{type(self).__name__}: {self.headline}, {used} of {len(self.devices)} devices used",
             body=(
                 *self.lines(),
+                *self._shown_pass,
                 device_grid(self.devices, placement),
                 *link_grids(self.links),
                 self.path_grid(),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import partial
+from textwrap import fill
 from typing import Any
 
 import click
@@ -9,12 +10,14 @@ import click
 from streamplace.cli import options, param_types
 from streamplace.cli.command import command, group, option, print_json, print_note
 from streamplace.cli.terminal import console, print_view
-from streamplace.display.view import Line, View
 from streamplace.papers.studies.claims import Claims
-from streamplace.papers.studies.rows import IN_THE_PAPER, PUBLISHED, RowsStudy, listed, rows_of
+from streamplace.papers.studies.rows import RowsStudy, listed, rows_of
 from streamplace.papers.studies.run import duration, run_study
+from streamplace.papers.studies.table import Table
 from streamplace.util.extras import load_learned
 from streamplace.util.text import counted
+
+LIST_WIDTH = 100  # characters of a line of --list in files and pipes, as wide as help
 
 
 @click.group()
@@ -39,7 +42,9 @@ class StudyOptions(options.Common):
 
     quick: bool = option("--quick", is_flag=True, help="A small share of the plan, in minutes.")
     listed: bool = option(
-        "--list", is_flag=True, help="List the rows that decide the paper's claims, and end."
+        "--list",
+        is_flag=True,
+        help="List the rows that decide the paper's claims, or those of --only, and end.",
     )
     only: str | None = option(
         "--only",
@@ -248,14 +253,11 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
         options.refuse_unused(dict.fromkeys(("--list", "--only", "--seeds"), of_makespans))
     claims = Claims.of(path.partition(".")[0])
     if chosen.listed:
-        if chosen.only is not None:
-            raise click.UsageError("--only: --list prints all rows; leave out one of the two")
-        table = listed(claims)
+        table = listed(claims, chosen.only)
         if chosen.as_json:
             print_json(table.to_dict())
         else:
-            grid = table.grid(IN_THE_PAPER, PUBLISHED)  # so that claims have room
-            print_view(console(), View(table.caption, body=(Line(table.caption), grid)))
+            _print_rows(claims, table)
         return
     if chosen.into.folder is None:
         context = click.get_current_context()
@@ -283,6 +285,19 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
     drawn = outcome.pictures and pictures is not None
     kinds = "results, tables and plots" if drawn else "results and tables"
     print_note(f"{kinds} are in {folder}")
+
+
+def _print_rows(claims: Claims, table: Table) -> None:
+    """Print rows below each other; as columns, their claims would be too wide."""
+    out = console()
+    out.print(claims.paper)
+    out.print(f"rows of `{claims.command}`:")
+    for row, (place, claim, published, cpu) in table.rows:
+        out.print(f"{row}: {place}" + (f", {cpu} of CPU time" if cpu else ""))
+        for text in (claim, f"published: {published}" if published else None):
+            if text:
+                width = min(out.width, LIST_WIDTH)
+                out.print(fill(str(text), width, initial_indent="  ", subsequent_indent="  "))
 
 
 def _announce(study: str, claims: Claims, chosen: StudyOptions, left: int) -> None:

@@ -294,11 +294,13 @@ def _types_of(name: str) -> dict[str, Any]:
 
 def _built_in(name: str, text: str, options: Mapping[str, Any]) -> Placer:
     """Return a built-in placer with options."""
+    own = ORACLES.get(name, name)
     try:
-        made: Placer = _constructor(ORACLES.get(name, name))(**options)
+        made: Placer = _constructor(own)(**options)
         return _constructor(name)(made) if name in ORACLES else made
     except UsageError as error:
-        error.update(place=(f"{custom.NOUN} {text!r}",))
+        inside = error.fault.without(class_of(own).name).place
+        error.update(place=(f"{custom.NOUN} {text!r}", *inside))
         raise
 
 

@@ -317,6 +317,18 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
             raise ProblemError(Fault(fault, of_constraints=True))
     for place, name in devices:
         if name not in cluster.index:
-            fault = f"constraints.{place}: unknown device {name!r}"
-            fault += candidates(name, cluster.names)
-            raise RuleDeviceError(Fault(fault, of_constraints=True))
+            what, remedy = no_device(name, cluster)
+            fault = Fault(f"constraints.{place}: {what}", remedy=remedy, of_constraints=True)
+            raise RuleDeviceError(fault)
+
+
+def no_device(name: str, cluster: Cluster) -> tuple[str, str]:
+    """Return what is wrong with a name in a rule that is no device's, and what to do, if known."""
+    for noun, devices in (
+        ("group", [each.name for each in cluster.devices if each.group == name]),
+        ("label", [each.name for each in cluster.devices if name in each.labels]),
+    ):
+        if devices:
+            what = f"{name!r} is a {noun}, and not a device"
+            return what, f'list its devices under "allowed" of the constraints: {listed(devices)}'
+    return f"unknown device {name!r}{candidates(name, cluster.names)}", ""

@@ -5,11 +5,12 @@ from typing import Literal
 
 import numpy as np
 
-from streamplace.display.text import byte_count, number
+from streamplace.display.text import byte_count
 from streamplace.errors import ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
+from streamplace.problem.resources import amount_text
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.text import counted
 
@@ -66,13 +67,16 @@ class Limit:
             return f"{byte_count(count, DIGITS)} of memory"
         if self.kind == SLOTS:
             return counted(int(count), "slot")
-        return f"{number(count / self.steps)} {self.resource}"
+        return f"{self._amount(count)} {self.resource}"
 
     def available(self, count: float) -> str:
         """Return an amount that devices have, such as ``2 GB`` or ``none``, after a verb."""
         if self.kind == "memory":
             return byte_count(count, DIGITS)
-        return number(count / self.steps) if count else "none"
+        return self._amount(count) if count else "none"
+
+    def _amount(self, count: float) -> str:
+        return amount_text(self.name, count / self.steps, DIGITS)
 
     def exceeded_in_all(self) -> str | None:
         """Return why all devices together are too small, as text; None if they are not."""

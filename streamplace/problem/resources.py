@@ -1,13 +1,16 @@
 """Mappings by name, which are immutable, and resources: amounts that devices offer."""
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from streamplace.display.text import number
+from streamplace.display.text import byte_count, number
 from streamplace.errors import StreamplaceError
 from streamplace.util.checks import check_number, check_str, check_type
 
 Value = TypeVar("Value")
+IN_BYTES = re.compile("ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i")
+"""Kubernetes's own resources, which are in bytes."""
 MAX_AMOUNT = 1e15
 MIN_AMOUNT = 1e-6  # fractions are counted in millionths, so less would count as nothing
 
@@ -93,7 +96,12 @@ def whole_amounts(resources: Mapping[str, float]) -> dict[str, float]:
 
 def amounts_text(resources: Mapping[str, float]) -> str:
     """Return resources in words, such as ``1 gpu, 0.5 fpga``."""
-    return ", ".join(f"{number(amount)} {name}" for name, amount in resources.items())
+    return ", ".join(f"{amount_text(name, x)} {name}" for name, x in resources.items())
+
+
+def amount_text(name: str, amount: float, digits: int = 3) -> str:
+    """Return an amount of a resource without its name; bytes to some significant digits."""
+    return byte_count(amount, digits) if IN_BYTES.fullmatch(name) else number(amount)
 
 
 def _check(name: object, amount: object, where: str, fault: type[StreamplaceError]) -> None:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.display.mixins import RoundedRepr
-from streamplace.display.text import byte_count, number, percent, quoted
+from streamplace.display.text import byte_count, percent, quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
+from streamplace.problem.resources import amount_text
 from streamplace.util.arrays import Floats
 
 DECIMALS = 9  # of amounts of resources, finer than the millionths in which they are counted
@@ -56,7 +57,8 @@ class ResourceUse:
 
     def text(self) -> str:
         """Return the use in words, such as ``1 of 2 gpu``."""
-        return f"{number(self.used)} of {number(self.used + self.free)} {self.resource}"
+        used, offered = (amount_text(self.resource, x) for x in (self.used, self.used + self.free))
+        return f"{used} of {offered} {self.resource}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of ``resources`` in `place --json`."""
@@ -108,11 +110,12 @@ def use_entries(placement: Placement) -> dict[str, Any]:
 
 
 def use_columns(placement: Placement) -> dict[str, list[str]]:
-    """Return heading -> cell of each device: memory and resources, where there are any."""
+    """Return heading -> cell of each device: memory and resources that operators need, if any."""
     columns: dict[str, list[str]] = {}
     if memory := memory_use(placement):
         columns["memory"] = [use.text() for use in memory]
-    if resources := resource_use(placement):
+    needed = placement.problem.graph.resource_names
+    if resources := [use for use in resource_use(placement) if use.resource in needed]:
         texts: dict[str, list[str]] = {name: [] for name in placement.problem.cluster.names}
         for use in resources:
             texts[use.device].append(use.text())

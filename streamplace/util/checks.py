@@ -12,12 +12,19 @@ MAX_SHOWN = 40  # characters of a refused value in a message
 MAX_VALUE = 1e15  # beyond it, arithmetic overflows
 
 
-def check_type(what: str, value: object, kind: type, error: ErrorType, instead: str = "") -> None:
+def check_type(
+    what: str,
+    value: object,
+    kind: type,
+    error: ErrorType,
+    instead: str = "",
+    *,
+    option: str = "",
+) -> None:
     """Raise `error` unless a value is of a type; `instead` is the remedy in the message."""
     if not isinstance(value, kind):
-        more = f"; {instead}" if instead else ""
-        expected, got = kind.__name__, type(value).__name__
-        raise error(f"{what} must be {expected}, not {got}{more}")
+        fault = f"{what} must be {kind.__name__}, not {type(value).__name__}"
+        raise error(Fault(fault.lstrip(), option=option, remedy=instead))
 
 
 def check_number(what: str, value: object, error: ErrorType, *, option: str = "") -> None:
@@ -77,10 +84,11 @@ def set_plain_numbers(value: object, names: Iterable[str]) -> None:
             object.__setattr__(value, name, plain_number(number))
 
 
-def check_str(what: str, value: object, error: ErrorType) -> None:
+def check_str(what: str, value: object, error: ErrorType, *, option: str = "") -> None:
     """Raise `error` unless a value is a string."""
     if not isinstance(value, str):
-        raise error(f"{what} must be a string (got {value!r:.{MAX_SHOWN}})")
+        fault = f"{what} must be a string (got {value!r:.{MAX_SHOWN}})"
+        raise error(Fault(fault, option=option))
 
 
 def check_int(what: str, value: object, error: ErrorType) -> None:

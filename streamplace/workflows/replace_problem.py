@@ -6,6 +6,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from streamplace.errors import (
+    Fault,
     FormatError,
     UnknownPinError,
     UsageError,
@@ -14,6 +15,7 @@ from streamplace.errors import (
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
+from streamplace.problem.feasibility import no_device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.instances import colocate_instances
@@ -23,7 +25,7 @@ from streamplace.problem.objective import Objective, Throughput, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import check_loads
-from streamplace.util.suggest import candidates, did_you_mean
+from streamplace.util.suggest import did_you_mean
 from streamplace.util.text import counted
 from streamplace.workflows.inheritance import Settings, inherit
 from streamplace.workflows.naming_conflicts import naming_conflicts
@@ -211,7 +213,8 @@ def with_pins(
     if not pins:
         return constraints, []
     rules = graph.constraints.stated if constraints is None else constraints
-    devices = Cluster.of(cluster).index
+    used = Cluster.of(cluster)
+    devices = used.index
     operators, notes = {*graph.names, *graph.instance_of.values()}, list[str]()
     if sized:
         operators |= {name for name in pins if name.rpartition("[")[0] in graph.index}
@@ -225,8 +228,9 @@ def with_pins(
                 close = "; repeat --pin for each operator"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
-            close = candidates(device, [*devices])
-            raise UnknownPinError(f"--pin: unknown device {device!r}{close}")
+            what, remedy = no_device(device, used)
+            remedy += " (--constraints FILE)" if remedy else ""
+            raise UnknownPinError(Fault(f"--pin: {what}", remedy=remedy))
         notes += [
             f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
             for name in (operator, *_pinned_instances(operator, graph, kept))

@@ -116,7 +116,8 @@ def test_resources_are_added_up(tmp_path: Path, capsys: Capture) -> None:
         {**row, "resources": {"gpu": 0.1, "licence": 1}} if i else row
         for i, row in enumerate(GRAPH["operators"])
     ]
-    devices = [{**row, "resources": {"gpu": 2}} for row in CLUSTER["devices"]]
+    amounts = {"gpu": 2, "hugepages-2Mi": 2**26}
+    devices = [{**row, "resources": amounts} for row in CLUSTER["devices"]]
     graph, cluster = tmp_path / "graph.json", tmp_path / "cluster.json"
     graph.write_text(json.dumps({**GRAPH, "operators": operators}))
     cluster.write_text(json.dumps({**CLUSTER, "devices": devices}))
@@ -124,9 +125,16 @@ def test_resources_are_added_up(tmp_path: Path, capsys: Capture) -> None:
     found = json.loads(succeeds(capsys, "info", graph, "--json"))
     assert found["resources"] == {"gpu": pytest.approx(0.1 * count), "licence": count}
     assert json.loads(succeeds(capsys, "info", cluster, "--json"))["resources"] == {
-        "gpu": 2 * len(devices)
+        "gpu": 2 * len(devices),
+        "hugepages-2Mi": 2**26 * len(devices),
     }
-    assert "resources:\n  gpu: " in succeeds(capsys, "info", cluster)
+    shown = f"resources:\n  gpu: {2 * len(devices)}\n  hugepages-2Mi: "
+    assert shown in (text := succeeds(capsys, "info", cluster))
+    assert text.endswith(" MB\n")
+    placement = str(tmp_path / "placement.json")
+    graph.write_text(json.dumps(GRAPH))
+    succeeds(capsys, "place", graph, "--cluster", cluster, "-o", placement)
+    assert "resources" not in succeeds(capsys, "info", placement), "no operator needs any"
 
 
 def test_a_placement_for_a_makespan_has_no_source_rate(tmp_path: Path, capsys: Capture) -> None:

@@ -141,6 +141,30 @@ def test_wrong_pins(
     assert message in refused(capsys, command, graph, *DEVICES, *pins(*options))
 
 
+@pytest.mark.parametrize("name", ["left", "fast"])
+def test_groups_and_labels_are_no_devices_but_may_be_allowed(
+    name: str, graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    devices = [
+        {"name": "a", "mips": 1e3, "group": "left", "labels": ["fast"]},
+        {"name": "b", "mips": 1e3, "group": "left", "labels": ["fast"]},
+        {"name": "c", "mips": 1e3},
+    ]
+    cluster, rules = tmp_path / "cluster.json", tmp_path / "rules.json"
+    cluster.write_text(json.dumps({"format": "streamplace-cluster", "devices": devices}))
+    noun = "group" if name == "left" else "label"
+    fault = f"'{name}' is a {noun}, and not a device; list its devices under \"allowed\" of the "
+    words: tuple[object, ...] = ("place", graph, "--cluster", cluster)
+    line = refused(capsys, *words, *pins("x=a", f"y={name}"))
+    words = (*words, "--constraints", rules)
+    assert line == f"streamplace: --pin: {fault}constraints: 'a', 'b' (--constraints FILE)"
+    rules.write_text(json.dumps({"pins": {"y": name}}))
+    line = refused(capsys, *words)
+    assert line == f"streamplace: {rules}: constraints.pins['y']: {fault}constraints: 'a', 'b'"
+    rules.write_text(json.dumps({"allowed": {"y": ["a", "b"]}}))
+    assert json_of(capsys, *words)["assignment"]["y"] in "ab"
+
+
 def test_pins_of_lost_devices_and_of_jobs_are_refused(graph: Path, capsys: Capture) -> None:
     line = refused(capsys, "place", graph, *DEVICES, *pins("y=d1"), "--without", "d1")
     assert "'y' is pinned to 'd1', which --without removes" in line

@@ -1,5 +1,6 @@
 """Limits on latency, and the least latency."""
 
+from collections.abc import Callable
 from math import log
 from typing import Any
 
@@ -40,6 +41,13 @@ from tests.support.share import Share
 )
 def test_text_is_read(text: str, limit: LatencyLimit) -> None:
     assert LatencyLimit.parse(text) == limit
+
+
+@pytest.mark.parametrize("limit", [lambda: LatencyLimit.of(5), lambda: LatencyLimit(5, 0.1)])  # type: ignore[arg-type]
+def test_a_limit_of_another_type_names_the_argument(limit: Callable[[], LatencyLimit]) -> None:
+    with pytest.raises(UsageError, match=r"^max_latency: (quantity )?must be ") as caught:
+        limit()
+    assert caught.value.fault.option == "max_latency"
 
 
 @pytest.mark.parametrize(

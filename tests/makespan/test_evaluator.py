@@ -121,6 +121,8 @@ def test_any_order_is_the_best_of_three() -> None:
 def test_noise_is_reproducible_and_within_its_range() -> None:
     score = scored([0, 0, 1, 0], noise=0.2, repeats=50, seed=3)
     again = scored([0, 0, 1, 0], noise=0.2, repeats=50, seed=3)
+    assert "figures below are those of the first pass" in str(score._view().body)
+    assert "first pass" not in str(scored([0, 0, 1, 0])._view().body)
     other = scored([0, 0, 1, 0], noise=0.2, repeats=50, seed=4)
     assert score.makespan_s == again.makespan_s != other.makespan_s
     assert abs(score.makespan_s - 6.5) < 0.3

@@ -27,4 +27,4 @@ def test_the_loss_of_a_walk_never_rises_and_is_that_of_its_placement() -> None:
     losses = lane.walk.losses
     assert (np.diff(losses) <= 0).all()
     assert losses[-1] < losses[0]
-    assert losses[-1] == scored.loss(lane.walk.best)[0]
+    assert losses[-1] == scored.loss(lane.walk.devices)[0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.learning.training.config import config_names
 from streamplace.makespan.placers.lists import Heft
 from streamplace.placers.limits import MaxRuntime
@@ -117,6 +117,19 @@ def test_wrong_names_and_options_are_reported(name: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         make_placer(name)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["metis", "metis-oracle"])
+def test_the_text_replaces_only_the_name_of_the_class(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(self: Metis) -> None:
+        raise UsageError(Fault("is too long", place=(self.name, "weights")))
+
+    monkeypatch.setattr(Metis, "__post_init__", refused)
+    with pytest.raises(UsageError) as caught:
+        make_placer(name)
+    assert str(caught.value) == f"placer {name!r}: weights: is too long"
 
 
 def test_names_of_trained_placers_are_checked_without_torch() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.display.text import byte_count
+from streamplace.errors import StreamplaceError
 from streamplace.scoring.loads import memory_use, resource_use, use_grids
 from streamplace.workflows.explain import explain_throughput as explain
 from tests.support.placements import solve
@@ -60,12 +61,25 @@ def test_used_and_free_resources_of_each_device() -> None:
     assert resource_use(Placement(problem(1e9), [0, 1])) == ()
 
 
+def test_storage_of_kubernetes_is_shown_in_bytes() -> None:
+    operator = Operator("a", 1e5, 10.0, resources={"ephemeral-storage": 2e9})
+    cluster = Cluster([Device("d0", 1000.0, resources={"ephemeral-storage": 95491281146})])
+    graph = StreamGraph([operator], source_rate=100.0)
+    (use,) = resource_use(Placement(Problem(graph, cluster), [0]))
+    assert use.text() == "2 GB of 95.5 GB ephemeral-storage"
+    assert "95.5 GB ephemeral-storage" in cluster._repr_html_()
+    small = Cluster([Device("d0", 1000.0, resources={"ephemeral-storage": 1e9})])
+    with pytest.raises(StreamplaceError, match=r"2 GB ephemeral-storage \(.d0. offers 1 GB\)"):
+        solve(Problem(graph, small))
+
+
 def test_resources_are_in_the_result_and_the_explanation() -> None:
     result, explanation = solve(with_resources().problem), explain(with_resources())
     for found in (result, explanation):
         rows = found.to_dict()["resources"]
         assert [(row["device"], row["resource"]) for row in rows] == [("d0", "fpga"), ("d0", "gpu")]
-        assert "0 of 2 fpga, 0.3 of 1 gpu" in found._repr_html_()
+        assert "0.3 of 1 gpu" in found._repr_html_()
+        assert "fpga" not in found._repr_html_(), "no operator needs it"
         assert "3 GB" in found._repr_html_()
     assert "resources" not in solve(problem(1e9)).to_dict()
     assert not {"memory", "resources"} & explain(Placement(problem(0.0), [0, 1])).to_dict().keys()

@@ -68,13 +68,13 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     """
     form = check(_TaskManagers, parse(text, where), where)
     devices, by_slots = Devices(where, "TaskManager"), list[str]()
-    for each in form.taskmanagers:
+    for i, each in enumerate(form.taskmanagers):
         if each.blocked:
             devices.leave_out(each.id, "blocked")
         elif not each.free_slots:
             devices.leave_out(each.id, "without a free slot")
         else:
-            _add(devices, each, by_slots)
+            _add(devices, each, by_slots, f"taskmanagers[{i}].id")
     taken = sum(each.slots - each.free_slots for each in form.taskmanagers)
     if taken:
         devices.note(
@@ -89,14 +89,15 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     return devices.cluster()
 
 
-def _add(devices: Devices, each: _TaskManager, by_slots: list[str]) -> None:
+def _add(devices: Devices, each: _TaskManager, by_slots: list[str], place: str) -> None:
     total, free = each.total, each.free
     if total is None or free is None or not total.cores:  # as in lists of Flink before 1.12
         by_slots.append(each.id)
-        devices.add(each.id, each.free_slots)
+        devices.add(each.id, each.free_slots, place=place)
         return
     cores = min(total.cores, each.hardware.cores if each.hardware else total.cores)
-    devices.add(each.id, cores * free.cores / total.cores, free.memory_bytes, resources=free.labels)
+    cores *= free.cores / total.cores
+    devices.add(each.id, cores, free.memory_bytes, resources=free.labels, place=place)
 
 
 FORMAT = Format(

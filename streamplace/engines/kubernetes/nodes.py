@@ -10,12 +10,13 @@ from pydantic import Field
 from streamplace.engines.devices import Devices
 from streamplace.engines.kubernetes.deployments import CPU, HOST, MEMORY
 from streamplace.engines.kubernetes.quantity import Quantity
-from streamplace.engines.kubernetes.resources import KNOWN, OWN
+from streamplace.engines.kubernetes.resources import KNOWN
 from streamplace.errors import FormatError
 from streamplace.files.reading import check, parse
 from streamplace.files.schema import ForeignForm, Name, Title
 from streamplace.formats.format import Format, Signs
 from streamplace.problem.cluster import Cluster
+from streamplace.problem.resources import IN_BYTES
 from streamplace.util.text import counted
 
 ZONES = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
@@ -126,12 +127,13 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
         If the text is not valid, or no node is left. The message names `where`, the place in it and
         the fault.
     """
-    nodes, pods, others = list[_Node](), list[_Pod](), 0
+    nodes, pods, others = list[tuple[str, _Node]](), list[_Pod](), 0
     for kind, value, place in _objects(text, where):
+        at = ": ".join(filter(None, (where, place)))
         if kind == "Node":
-            nodes.append(check(_Node, value, place))
+            nodes.append((place, check(_Node, value, at)))
         elif kind == "Pod":
-            pods.append(check(_Pod, value, place))
+            pods.append(check(_Pod, value, at))
         else:
             others += 1
     if not nodes:
@@ -140,29 +142,31 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     taken = _requests_by_node(pods, devices)
     if others:
         devices.note(f"{counted(others, 'object')} that are neither nodes nor pods are not read")
-    for node in nodes:
-        _add(devices, node, taken.get(node.metadata.name, Counter()))
+    for place, node in nodes:
+        _add(devices, node, taken.get(node.metadata.name, Counter()), place)
     return devices.cluster()
 
 
 def _objects(text: str, where: str) -> Iterator[tuple[str, Any, str]]:
-    """Yield (kind, object, place) of each object in lists, or alone."""
+    """Yield (kind, object, place in the file) of each object in lists, or alone."""
     documents = _BETWEEN.split(text)
     for number, document in enumerate(documents, 1):
-        place = where if len(documents) == 1 else f"{where}: document {number}"
-        value = parse(document, place)
+        own = "" if len(documents) == 1 else f"document {number}"
+        at = ": ".join(filter(None, (where, own)))
+        value = parse(document, at)
         kind = value.get("kind") if isinstance(value, dict) else None
         if not isinstance(kind, str):
-            raise FormatError(f"{place}: has no kind; expected what '{COMMAND}' prints")
+            raise FormatError(f"{at}: has no kind; expected what '{COMMAND}' prints")
         if not kind.endswith("List"):
-            yield kind, value, place
+            yield kind, value, own
             continue
         items = value.get("items")
         if not isinstance(items, list):
-            raise FormatError(f"{place}: items: must be a list")
+            raise FormatError(f"{at}: items: must be a list")
         for i, item in enumerate(items):
-            own = item.get("kind") if isinstance(item, dict) else None
-            yield str(own or kind.removesuffix("List")), item, f"{place}: items[{i}]"
+            stated = item.get("kind") if isinstance(item, dict) else None
+            place = ": ".join(filter(None, (own, f"items[{i}]")))
+            yield str(stated or kind.removesuffix("List")), item, place
 
 
 def _requests_by_node(pods: list[_Pod], devices: Devices) -> dict[str, Counter[str]]:
@@ -189,7 +193,7 @@ def _requests_by_node(pods: list[_Pod], devices: Devices) -> dict[str, Counter[s
     return taken
 
 
-def _add(devices: Devices, node: _Node, taken: Counter[str]) -> None:
+def _add(devices: Devices, node: _Node, taken: Counter[str], place: str) -> None:
     name, allocatable = node.metadata.name, node.status.allocatable
     if why := _unusable(node):
         devices.leave_out(name, why)
@@ -209,8 +213,9 @@ def _add(devices: Devices, node: _Node, taken: Counter[str]) -> None:
         resources={
             _OWN_NAMES.get(key, key): n
             for key, n in free.items()
-            if "/" in key or OWN.fullmatch(key)
+            if "/" in key or IN_BYTES.fullmatch(key)
         },
+        place=f"{place}.metadata.name" if place.endswith("]") else f"{place}: metadata.name",
     )
 
 

@@ -13,14 +13,13 @@ from streamplace.formats.labels import label_value
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
+from streamplace.problem.resources import IN_BYTES
 from streamplace.util.arrays import Floats
 
 GPU = "nvidia.com/gpu"
 DOMAIN = "streamplace"
 KNOWN = {"gpu": GPU}
 """Resources whose extended resource differs from ``streamplace/NAME``."""
-OWN = re.compile("ephemeral-storage|hugepages-[1-9][0-9]*[KMG]i")
-"""Kubernetes's own resources, in bytes, without those that the export computes (CPU, memory)."""
 PREFIX = re.compile(r"(?=.{1,244}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 QUOTA = "requests."  # precedes the name of an extended resource in a quota, so no name may have it
 RESERVED = "kubernetes.io"  # Kubernetes takes every domain that ends in this for its own
@@ -38,7 +37,7 @@ def extended_name(resource: str) -> str:
     ProblemError
         If a name with a slash is not one that Kubernetes accepts.
     """
-    if OWN.fullmatch(resource):
+    if IN_BYTES.fullmatch(resource):
         return resource
     if "/" not in resource:
         return KNOWN.get(resource, f"{DOMAIN}/{label_value(resource)}")

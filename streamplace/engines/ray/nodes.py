@@ -46,17 +46,17 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     nodes = [check(_Node, each, f"{where}: [{i}]") for i, each in enumerate(value)]
     names = Counter(each.node_name for each in nodes if each.state == ALIVE)
     devices = Devices(where, "node")
-    for each in nodes:
+    for i, each in enumerate(nodes):
         if each.state != ALIVE:
             devices.leave_out(each.node_id, f"in state {each.state!r:.40}")
             continue
         name = each.node_name or each.node_id
-        _add(devices, name if names[name] <= 1 else each.node_id, each)
+        _add(devices, name if names[name] <= 1 else each.node_id, each, f"[{i}].node_id")
     devices.note("Ray does not list what runs on nodes, so it is not deducted")
     return devices.cluster()
 
 
-def _add(devices: Devices, name: str, node: _Node) -> None:
+def _add(devices: Devices, name: str, node: _Node, place: str) -> None:
     offered, labels = node.resources or {}, node.labels or {}
     found = [f"{k}={v}" if v else k for k, v in labels.items() if not OWN_LABEL.fullmatch(k)]
     others = {key: amount for key, amount in offered.items() if key not in (CPU, MEMORY, STORE)}
@@ -71,6 +71,7 @@ def _add(devices: Devices, name: str, node: _Node) -> None:
             for key, amount in others.items()
             if not key.startswith((OF_ONE_NODE, TYPE))
         },
+        place=place,
     )
 
 

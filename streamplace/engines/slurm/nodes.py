@@ -109,16 +109,16 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     """
     devices, used, doubled = Devices(where, "node"), 0, 0
     for place, value in _nodes(text, where):
-        node = check(_Node, value, place)
+        node = check(_Node, value, f"{where}: {place}")
         if state := next((s for s in node.states if s.startswith(UNUSABLE)), ""):
             devices.leave_out(node.name, f"in state {state!r:.40}")
             continue
         cpus, per_core = node.effective_cpus or node.cpus, _cpus_per_core(node)
         if not cpus:
-            raise FormatError(f"{place}: cpus: must be at least 1 (got {cpus})")
+            raise FormatError(f"{where}: {place}: cpus: must be at least 1 (got {cpus})")
         used += node.alloc_cpus or 0
         doubled += per_core > 1
-        _add(devices, node, (cpus - (node.alloc_cpus or 0)) / per_core)
+        _add(devices, node, (cpus - (node.alloc_cpus or 0)) / per_core, place)
     if used:
         devices.note(f"what running jobs hold is deducted: {counted(used, 'CPU')}")
     if doubled:
@@ -127,13 +127,13 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
 
 
 def _nodes(text: str, where: str) -> Iterator[tuple[str, Any]]:
-    """Yield (place, node) from JSON or text."""
+    """Yield (place in the file, node) from JSON or text."""
     if text.lstrip().startswith("{"):
         value = parse(text, where)
         nodes = value.get("nodes")
         if not isinstance(nodes, list):
             raise FormatError(f"{where}: nodes: must be a list")
-        yield from ((f"{where}: nodes[{i}]", each) for i, each in enumerate(nodes))
+        yield from ((f"nodes[{i}]", each) for i, each in enumerate(nodes))
         return
     starts = [found.start() for found in _NODE.finditer(text)]
     if not starts:
@@ -144,7 +144,7 @@ def _nodes(text: str, where: str) -> Iterator[tuple[str, Any]]:
         for key, stated in zip(parts[::2], parts[1::2], strict=True):
             if key in TEXT_NAMES and (value := stated.strip()) not in NOTHING:
                 row.setdefault(TEXT_NAMES[key], value)
-        yield f"{where}: node {i + 1}", row
+        yield f"node {i + 1}", row
 
 
 def _cpus_per_core(node: _Node) -> float:
@@ -152,7 +152,7 @@ def _cpus_per_core(node: _Node) -> float:
     return max(1.0, (node.cpus or 0) / cores) if cores else 1.0
 
 
-def _add(devices: Devices, node: _Node, cores: float) -> None:
+def _add(devices: Devices, node: _Node, cores: float, place: str) -> None:
     memory = None
     if node.real_memory is not None and node.real_memory > UNSTATED_MB:
         reserved = (node.alloc_memory or 0) + (node.specialized_memory or 0)
@@ -171,6 +171,7 @@ def _add(devices: Devices, node: _Node, cores: float) -> None:
             *types,
         ],
         resources={name: float(n - taken[name]) for name, n in offered.items()},
+        place=f"{place}: name",
     )
 
 

@@ -51,7 +51,7 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
     form = check(_Supervisors, parse(text, where), where)
     devices, used = Devices(where, "supervisor"), 0
     hosts = Counter(each.host for each in form.supervisors)
-    for each in form.supervisors:
+    for i, each in enumerate(form.supervisors):
         name = each.host if hosts[each.host] == 1 else each.id
         used += each.used_slots
         if each.blacklisted:
@@ -66,6 +66,7 @@ def read(text: str, where: str) -> tuple[Cluster, list[str]]:
                 (each.cpu - taken) / CORE,
                 None if memory is None else memory * MIB,
                 resources=generic_amounts(each.resources or ""),
+                place=f"supervisors[{i}].id",
             )
     if used:
         devices.note(f"what running topologies hold is deducted: {counted(used, 'slot')}")

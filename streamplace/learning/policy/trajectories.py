@@ -159,14 +159,15 @@ class Trajectories:
             What it takes to compute the probabilities again; by default the walks.
         """
         lengths = torch.tensor([len(walk.losses) - 1 for walk in walks])
-        steps, operators = int(lengths.max()), max(len(walk.last) for walk in walks)
+        steps, operators = int(lengths.max()), max(walk.devices.shape[-1] for walk in walks)
         mask = (torch.arange(steps) < lengths[:, None]).to(actions.device)
         losses = np.full((len(walks), steps + 1), np.nan)
         placements, best = np.full((2, len(walks), operators), -1, np.int32)
         for n, walk in enumerate(walks):
             losses[n, : len(walk.losses)] = walk.losses
-            placements[n, : len(walk.last)] = walk.last
-            best[n, : len(walk.best)] = walk.best
+            kept = np.atleast_2d(walk.devices)
+            placements[n, : kept.shape[1]] = kept[-1]
+            best[n, : kept.shape[1]] = kept[walk.losses[: len(kept)].argmin()]
 
         def spread(values: Tensor, beyond: float) -> Tensor:
             """Return values of steps, (N, A), as (P, S, T, A)."""

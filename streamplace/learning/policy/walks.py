@@ -14,18 +14,16 @@ class Walk(Protocol):
     """The T steps of a sample of a policy that refines placements of V operators."""
 
     @property
+    def devices(self) -> Ints:
+        """(T + 1, V) the placement before each step, and at the end.
+
+        (V,) only the one at the end, of a policy whose steps never make a placement worse.
+        """
+        ...
+
+    @property
     def losses(self) -> Floats:
-        """(T + 1,) the loss of the placement before each step, and at the end."""
-        ...
-
-    @property
-    def last(self) -> Ints:
-        """(V,) the placement at the end."""
-        ...
-
-    @property
-    def best(self) -> Ints:
-        """(V,) the first placement with the lowest loss."""
+        """(T + 1,) the losses of these placements, also of those that are not kept."""
         ...
 
 
@@ -43,18 +41,6 @@ class Recorded:
 
     devices: Ints
     losses: Floats
-
-    @property
-    def last(self) -> Ints:
-        """(V,) the placement at the end."""
-        placement: Ints = self.devices[-1]
-        return placement
-
-    @property
-    def best(self) -> Ints:
-        """(V,) the first placement with the lowest loss."""
-        placement: Ints = self.devices[int(self.losses.argmin())]
-        return placement
 
 
 class Relocating(Walk, Protocol):

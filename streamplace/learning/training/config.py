@@ -3,14 +3,14 @@
 import logging
 import os
 from collections.abc import Mapping
-from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Union
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
-from streamplace.errors import ConfigError, FormatError
+from streamplace.errors import ConfigError, Fault, FormatError
 from streamplace.files.reading import check, name_of, read_json, read_text
 from streamplace.files.schema_fields import Place
 from streamplace.files.toml import parse_toml
@@ -103,25 +103,33 @@ def with_own_algorithms(config: dict[str, Any], where: str = "") -> dict[str, An
     """Return a config of streamplace 0.4 whose stages have the algorithms that have their keys now.
 
     Keys that an algorithm no longer has are left out where they are at their defaults. Otherwise
-    the stage gets the algorithm that derives from its own and has them.
+    the stage gets the algorithm that derives from its own and has them. Other faults stay, for the
+    check of the whole config.
 
     Parameters
     ----------
     where
         The file, for a warning about other algorithms; empty: there is none.
+
+    Raises
+    ------
+    FormatError
+        If a stage has keys of several of these algorithms.
     """
     stages = config.get("stage")
     if not isinstance(stages, list):
         return config
-    made = [_with_own_algorithm(stage) for stage in stages]
-    for number, (before, now) in enumerate(zip(stages, made, strict=True)):
+    made = []
+    for number, before in enumerate(stages):
+        now = _with_own_algorithm(before, Fault(origin=where, place=(f"stage[{number}]",)))
+        made.append(now)
         if where and before is not now and before["algorithm"] != now["algorithm"]:
             changed = f"{now['algorithm']!r}, to which its keys belong now"
             _log.warning("%s: stage[%d]: the algorithm is %s", where, number, changed)
     return {**config, "stage": made}
 
 
-def _with_own_algorithm(stage: Any) -> Any:
+def _with_own_algorithm(stage: Any, at: Fault) -> Any:
     form = forms().get(str(stage.get("algorithm"))) if isinstance(stage, dict) else None
     if form is None:
         return stage
@@ -131,11 +139,31 @@ def _with_own_algorithm(stage: Any) -> Any:
     fields = {key: field for one in derived.values() for key, field in one.model_fields.items()}
     moved = fields.keys() - form.model_fields.keys()
     kept = {k: v for k, v in stage.items() if k not in moved or v != fields[k].default}
-    for name, one in {stage["algorithm"]: form, **derived}.items():
-        with suppress(ValidationError):
-            one.model_validate(kept | {"algorithm": name})
-            return kept | {"algorithm": name}
-    return stage  # the check of the whole config names its faults
+    own = stage["algorithm"]
+    faults = {
+        name: _faulty_keys(one, kept | {"algorithm": name})
+        for name, one in {own: form, **derived}.items()
+    }
+    best = min(faults, key=lambda name: (sum(faults[name].values()), len(faults[name])))
+    owners = {key: best for key in faults[own] if key not in faults[best]}
+    others = {
+        key: name for key in faults[best] for name, known in faults.items() if key not in known
+    }
+    if others:
+        shown = [f"{key!r} of {name!r}" for key, name in (owners | others).items()]
+        fault = f"has settings of several algorithms: {', '.join(shown)}"
+        raise FormatError(replace(at, what=fault, remedy="keep those of one"))
+    return kept | {"algorithm": best}
+
+
+def _faulty_keys(form: type[Stage], keys: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the keys whose values a form refuses, and whether it has no such key."""
+    try:
+        form.model_validate(keys)
+    except ValidationError as error:
+        found = [each for each in error.errors(include_url=False) if each["loc"]]
+        return {str(each["loc"][0]): each["type"] == "extra_forbidden" for each in found}
+    return {}
 
 
 def old_place(place: Place, config: dict[str, Any]) -> Place:
@@ -274,10 +302,16 @@ class TrainConfig(StrictModel):
                 continue
             if kind.refines != isinstance(stage, StepReinforceStage):
                 does = "refines" if kind.refines else "builds"
-                use = "use" if kind.refines else "do not use"
+                suited = [
+                    name
+                    for name, form in forms().items()
+                    if kind.refines == issubclass(form, StepReinforceStage)
+                    or (kind.imitates and issubclass(form, ImitationStage))
+                ]
                 raise ValueError(
-                    f"stage[{number}]: policy {self.policy.kind!r} {does} placements; {use} the "
-                    "algorithm 'reinforce-steps'"
+                    f"stage[{number}].algorithm: {stage.algorithm!r} is not for policy "
+                    f"{self.policy.kind!r}, which {does} placements"
+                    f"{valid_choices(stage.algorithm, suited)}"
                 )
         return self
 
@@ -354,8 +388,14 @@ def with_values(config: TrainConfig, values: Mapping[str, Any]) -> TrainConfig:
     return check(TrainConfig, document, "config")
 
 
-def _set(document: dict[str, Any], key: str, value: Any) -> None:
-    """Set the value of a key; a table that is absent is made, and its keys are checked later."""
+def steps_of(key: str) -> list[str | int]:
+    """Return the names and list indices of a key, such as ``stage[0].epochs``.
+
+    Raises
+    ------
+    ConfigError
+        If it is no key.
+    """
     steps: list[str | int] = []
     for part in key.split("."):
         name, *numbers = part.replace("]", "").split("[")
@@ -364,6 +404,12 @@ def _set(document: dict[str, Any], key: str, value: Any) -> None:
         ):
             raise ConfigError(f"{key}: is no key; write it as run.seed or stage[0].epochs")
         steps += [name, *map(int, numbers)]
+    return steps
+
+
+def _set(document: dict[str, Any], key: str, value: Any) -> None:
+    """Set the value of a key; a table that is absent is made, and its keys are checked later."""
+    steps = steps_of(key)
     node: Any = document
     for number, step in enumerate(steps):
         before = "".join(f"[{s}]" if isinstance(s, int) else f".{s}" for s in steps[:number])[1:]

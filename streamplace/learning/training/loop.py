@@ -87,7 +87,7 @@ class Loop:
         self._stage = -1
         self._held_out = held_out
         self._starts: Sequence[Placement] | None = None  # of the held-out problems
-        self._baselines: State | None = None  # on these problems, in process 0; None: not yet
+        self._baselines: State | None = None  # on these problems; None: not yet
         self._beside: dict[str, Floats] = {}  # their rewards in the unit of the stage
         self._first_epochs = first_epochs(stages)
 
@@ -148,12 +148,12 @@ class Loop:
 
     def _place_baselines(self) -> None:
         """Place the held-out problems by placers in process 0, unless the run is interrupted."""
-        problems = [one.problem for one in self._held_out]
-        placed: State | None = {}
-        if self.learner.workers.is_rank_zero:
+        problems, workers = [one.problem for one in self._held_out], self.learner.workers
+        placed: State | None = None
+        if workers.is_rank_zero:
             with one_thread_of_numpy():
                 placed = baselines(problems, self.learner.stop)
-        self._baselines = placed
+        self._baselines = workers.gathered(placed)[0]
 
     def _stepped(self, algorithm: Algorithm[Any], step: Step) -> Record:
         """Take a step in training mode; random layers such as dropout draw from the step's seed."""

@@ -226,10 +226,10 @@ def present_form(run: dict[str, Any]) -> dict[str, Any]:
     config = run.get("config")
     if not isinstance(config, dict):
         return run
-    made = with_own_algorithms(config) if "stage" in config else with_stages(config)
     try:
+        made = with_own_algorithms(config) if "stage" in config else with_stages(config)
         checked = TrainConfig.model_validate(made)
-    except ValidationError:
+    except (FormatError, ValidationError):
         return run  # it differs from the identity of every current run
     return run | {"config": identity_of(checked)}
 

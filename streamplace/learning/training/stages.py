@@ -4,10 +4,11 @@ A config has one ``[[stage]]`` table per stage. Stages run in order; each starts
 and the good placements of the previous one. Installed packages add algorithms by entry points.
 """
 
+import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -22,6 +23,7 @@ from streamplace.util.plugins import installed, load_installed, load_ours
 GROUP = "streamplace.stages"
 """The entry-point group in which packages register forms of stages by the name of the algorithm."""
 ALGORITHMS = "streamplace.learning.training.algorithms."
+_log = logging.getLogger(__name__)
 LARGEST_SEED = 2**62
 MAX_COUNT = 2**53
 """The largest allowed count."""
@@ -385,17 +387,23 @@ BUILT_IN: Mapping[str, type[Stage]] = {
 def forms() -> dict[str, type[Stage]]:
     """Return the forms of stages by algorithm, also those of installed packages.
 
-    Raises
-    ------
-    UsageError
-        If an installed package registers something else, or it cannot be loaded.
+    One of a package that cannot be used is left out, with a warning.
     """
     known = dict(BUILT_IN)
     known |= {name: load_ours(path) for name, path in ours(GROUP).items()}
     for name, point in installed(GROUP).items():
         if name not in known:
-            form = known[name] = load_installed(point, "stage")
-            if not (isinstance(form, type) and issubclass(form, Stage)):
-                fault = "must be a subclass of streamplace.learning.training.stages.Stage"
-                raise UsageError(f"stage {name!r}: {point.value} {fault}")
+            try:
+                known[name] = _checked(load_installed(point, "stage"), name, point.value)
+            except UsageError as error:
+                _log.warning("%s; training goes on without this algorithm", error)
     return known
+
+
+def _checked(form: Any, name: str, where: str) -> type[Stage]:
+    if not (isinstance(form, type) and issubclass(form, Stage)):
+        fault = "must be a subclass of streamplace.learning.training.stages.Stage"
+        raise UsageError(f"stage {name!r}: {where} {fault}")
+    if get_args(form.model_fields["algorithm"].annotation) != (name,):
+        raise UsageError(f"stage {name!r}: {where} must have the key algorithm: Literal[{name!r}]")
+    return form

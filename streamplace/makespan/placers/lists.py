@@ -57,7 +57,7 @@ class _Scheduler(ReportingPlacer):
         return Found(feasible_draft(problem, made.devices))
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
-        """Return the schedule."""
+        """Return the schedule that the placer plans."""
         raise NotImplementedError
 
 
@@ -81,7 +81,6 @@ class Heft(_Scheduler):
     name = "heft"
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
-        """Return the schedule."""
         rank = mean_rank(compiled.tasks, compiled.masks)
         if self.contention:
             return contention_schedule(compiled.tasks, compiled.rules, rank)
@@ -107,7 +106,6 @@ class Peft(_Scheduler):
     name = "peft"
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
-        """Return the schedule."""
         allowed, row_of = compiled.masks
         messages = None if self.links else mean_messages(compiled.tasks, allowed, row_of)
         ahead = optimistic_costs(compiled.tasks, allowed, row_of, messages)
@@ -128,7 +126,6 @@ class Cpop(_Scheduler):
     name = "cpop"
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
-        """Return the schedule."""
         tasks, masks = compiled.tasks, compiled.masks
         costs = mean_seconds(tasks, *masks), mean_messages(tasks, *masks)
         priority = with_ties(upward_rank(tasks, *costs) + downward_rank(tasks, *costs))
@@ -182,7 +179,6 @@ class EarliestTaskFirst(_Scheduler):
         return ETF_SLOW_FROM
 
     def scheduled(self, compiled: CompiledPass) -> ListSchedule:
-        """Return the schedule."""
         return earliest_schedule(compiled.tasks, compiled.rules)
 
 
@@ -236,6 +232,7 @@ class _Sampled(ReportingPlacer):
     """A randomised list scheduler, which plans its own schedules."""
 
     objectives: ClassVar[frozenset[str]] = MAKESPAN
+    ranked: ClassVar[bool]  # whether operators come by HEFT's rank, or at random
     samples: int
 
     def __post_init__(self) -> None:
@@ -249,7 +246,8 @@ class _Sampled(ReportingPlacer):
         """Return the placement of shortest makespan, with the order of its own schedule."""
         scored = pass_evaluator(problem, self.name)
         compiled = scored.compiled
-        tasks, rules, rank = compiled.tasks, compiled.rules, self.rank_of(compiled)
+        tasks, rules = compiled.tasks, compiled.rules
+        rank = mean_rank(tasks, compiled.masks) if self.ranked else None
         state = rng.integers(1, 2**63, size=1, dtype=np.uint64)
         best, best_s = None, np.inf
         left = self.samples
@@ -269,10 +267,6 @@ class _Sampled(ReportingPlacer):
         draft = list_schedule(tasks, rules, mean_rank(tasks, compiled.masks)).devices
         return Found(feasible_draft(problem, draft))
 
-    def rank_of(self, compiled: CompiledPass) -> Floats | None:
-        """Return the rank of each operator, (V,), or None for random operators."""
-        raise NotImplementedError
-
 
 @dataclass(frozen=True)
 class CriticalPath(_Sampled):
@@ -289,10 +283,7 @@ class CriticalPath(_Sampled):
 
     samples: int = 50  # as in DOPPLER's tables, "the best of 50 critical paths"
     name = "critical-path"
-
-    def rank_of(self, compiled: CompiledPass) -> Floats | None:
-        """Return HEFT's upward rank."""
-        return mean_rank(compiled.tasks, compiled.masks)
+    ranked = True
 
 
 @dataclass(frozen=True)
@@ -307,7 +298,4 @@ class RandomEft(_Sampled):
 
     samples: int = 50  # as many as critical paths
     name = "random-eft"
-
-    def rank_of(self, compiled: CompiledPass) -> Floats | None:
-        """Return None."""
-        return None
+    ranked = False

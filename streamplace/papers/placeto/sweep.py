@@ -41,18 +41,6 @@ class Walk(NamedTuple):
     chosen: Ints  # (T,)
     done: Ints  # (V,) number of steps so far that placed each operator
 
-    @property
-    def last(self) -> Ints:
-        """(V,) the placement at the end."""
-        placement: Ints = self.devices[-1]
-        return placement
-
-    @property
-    def best(self) -> Ints:
-        """(V,) the first placement with the lowest loss."""
-        placement: Ints = self.devices[int(self.losses.argmin())]
-        return placement
-
 
 class Draws(NamedTuple):
     """The random numbers of T steps, and how they are used, as in `decoding.Sampler`."""

@@ -133,11 +133,19 @@ def rows_of(claims: Claims, row: str) -> tuple[str, ...]:
     return found
 
 
-def listed(claims: Claims) -> Table:
-    """Return the rows of a paper with the CPU time of their kept results."""
+def listed(claims: Claims, only: str | None = None) -> Table:
+    """Return the rows of a paper, or some of them, with the CPU time of their kept results.
+
+    Raises
+    ------
+    UsageError
+        If there are none of this name; see `rows_of`.
+    """
+    runnable = claims.runnable
+    rows = runnable if only is None else {row: runnable[row] for row in rows_of(claims, only)}
     head = ("row", IN_THE_PAPER, "claim", PUBLISHED, "CPU time")
     lines = [
         (row, (one.place, _text(claims, one), one.published, one.cpu_s and duration(one.cpu_s)))
-        for row, one in claims.runnable.items()
+        for row, one in rows.items()
     ]
     return Table("rows", f"{claims.paper}: rows of `{claims.command}`", head, lines)

@@ -52,7 +52,10 @@ def test_blocked_task_managers_are_left_out() -> None:
         (of(task_manager("a", 2, 0)), "2 slots; 'profile flink --cluster-out' writes the cluster"),
         (of({"id": "a", "freeSlots": 1}), r"file: taskmanagers\[0\]: missing field 'slotsNumber'"),
         ('{"taskmanagers": {}}', "file: taskmanagers: must be a list"),
-        (of(task_manager("a", 1, 1), task_manager("a", 1, 1)), "duplicate name 'a'"),
+        (
+            of(task_manager("b", 1, 1), task_manager("a", 1, 1), task_manager("a", 1, 1)),
+            r"file: taskmanagers\[2\].id: duplicate name 'a', see taskmanagers\[1\].id; list each",
+        ),
     ],
 )
 def test_faults_name_their_place(text: str, fault: str) -> None:

@@ -97,6 +97,14 @@ def test_pods_on_a_node_that_is_full_keep_others_away() -> None:
         ('{"kind": "List", "items": 3}', "file: items: must be a list"),
         (kubectl(NODES[0]) + '{\n"kind": 3}', "file: document 2: has no kind"),
         (kubectl(node("a", "4 cores", "1Gi", "z")), r"items\[0\]: status.allocatable.cpu: must be"),
+        (
+            kubectl(NODES[0], NODES[0]),
+            r"^file: items\[1\].metadata.name: duplicate name 'a', see items\[0\].metadata.name",
+        ),
+        (
+            json.dumps(NODES[0]) + "\n" + json.dumps(NODES[0]),
+            "^file: document 2: metadata.name: duplicate name 'a', see document 1: metadata.name;",
+        ),
         (kubectl(NODES[0], {"kind": "Pod"}), r"file: items\[1\]: missing field 'spec'"),
     ],
 )

@@ -38,6 +38,10 @@ def test_nodes_of_one_name_have_their_ids() -> None:
         ("{}", "file: must be a list; 'ray list nodes --format json' prints it"),
         ("[]", "file: no node can run operators"),
         ('[{"state": "ALIVE"}]', r"file: \[0\]: missing field 'node_id'"),
+        (
+            json.dumps([RAY[1]] * 2),
+            r"file: \[1\].node_id: duplicate name 'b711', see \[0\].node_id",
+        ),
         ("[3]", r"file: \[0\]: must be an object"),
     ],
 )

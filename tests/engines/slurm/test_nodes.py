@@ -92,6 +92,10 @@ def test_generic_resources(gres: str, used: str, free: dict[str, float]) -> None
         ('{"nodes": 3}', "file: nodes: must be a list"),
         (of(cpus=0), r"file: nodes\[0\]: cpus: must be at least 1 \(got 0\)"),
         (of(cpus="many"), r"file: nodes\[0\]: cpus: "),
+        (
+            "NodeName=a CPUTot=4 State=IDLE\nNodeName=a CPUTot=4 State=IDLE",
+            "file: node 2: name: duplicate name 'a', see node 1: name; list each node once",
+        ),
         ("NodeName=a CPUTot=4", r"file: node 1: missing field 'state'"),
     ],
 )

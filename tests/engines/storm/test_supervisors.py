@@ -52,6 +52,10 @@ def test_the_capacity_that_nobody_set_is_doubted() -> None:
             of({"id": "a", "host": "h", "slotsTotal": 1}),
             r"supervisors\[0\]: missing field 'totalCpu'",
         ),
+        (
+            of(supervisor("a"), supervisor("b"), supervisor("b")),
+            r"supervisors\[2\].id: duplicate name 'id-b', see supervisors\[1\].id; list each",
+        ),
         (of(supervisor("a", totalCpu="much")), r"\[0\].totalCpu: must be a number \(got 'much'\)"),
     ],
 )

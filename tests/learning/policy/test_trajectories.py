@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from streamplace.learning.policy.decoding import Sampler
 from streamplace.learning.policy.teachers import LeastUtilisation, Teacher
 from streamplace.learning.policy.trajectories import Trajectories, summed_over_steps
+from streamplace.learning.policy.walks import Recorded
 from tests.support.policies import (
     batch_of,
     mixed_problems,
@@ -147,3 +148,16 @@ def test_discounted_steps_weigh_less_the_more_steps_follow() -> None:
     expected = [-(0.25 * 1 + 0.5 * 5 + 9), -(0.5 * 13 + 17)]
     assert made.discounted(0.5)[0].tolist() == pytest.approx(expected)
     assert torch.equal(made.discounted(1.0), made.log_probability)
+
+
+def test_the_best_placement_of_a_walk_is_the_first_of_the_lowest_loss() -> None:
+    losses = np.array([2.0, 1.0, 1.0, 3.0])
+    walks = [
+        Recorded(np.array([[0, 0], [1, 0], [2, 0], [3, 0]], np.int32), losses),
+        Recorded(np.array([4], np.int32), losses),  # keeps only the best one
+    ]
+    zeros = torch.zeros(6, 1)
+    found = Trajectories.of_walks(walks, 2, zeros, zeros, zeros)
+    assert found.best is not None
+    assert found.best.tolist() == [[[1, 0]], [[4, -1]]]
+    assert found.placements.tolist() == [[[3, 0]], [[4, -1]]]

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.learning.policy.walks import Recorded, Walks
+from streamplace.learning.policy.walks import Walks
 from streamplace.util.arrays import Ints
 
 
@@ -20,9 +20,3 @@ def test_walks_are_grouped_by_problem_and_end_with_their_steps() -> None:
     assert walks == [([0, 1, 2], 2, 0), ([3, 4, 5], 2, 0), ([6, 7], 1, 1), ([9, 10], 1, 1)]
     assert list(walks.going()) == [(0, [0, 1, 2, 3]), (1, [0, 1])]
     assert walks.samples == 2
-
-
-def test_the_best_placement_is_the_first_of_the_lowest_loss() -> None:
-    devices = np.array([[0], [1], [2], [3]], np.int32)
-    walk = Recorded(devices, np.array([2.0, 1.0, 1.0, 3.0]))
-    assert (walk.best.tolist(), walk.last.tolist()) == ([1], [3])

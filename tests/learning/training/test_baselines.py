@@ -123,14 +123,22 @@ def test_a_run_places_once_over_stages_and_resumes(monkeypatch: pytest.MonkeyPat
     assert last["validation_metis"] == records[1]["validation_metis"]
 
 
-def test_only_the_first_process_runs_placers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_processes_have_the_placements_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    placed = module.baselines(problems()) or {}
     monkeypatch.setattr(RUN, lambda *more: pytest.fail("a placer ran"))
     (stage,) = config().stage
     alone = loop_of([stage.model_dump() | {"epochs": 1}], small_policy(), problems())
-    monkeypatch.setattr(alone.learner.workers, "rank", 1)
-    records = list(Loop(alone.learner, alone.stages, alone.learner.encoded).steps())
-    assert "validation" in records[-1]
-    assert "validation_metis" not in records[-1]
+    workers = alone.learner.workers
+    monkeypatch.setattr(workers, "rank", 1)
+    loop = Loop(alone.learner, alone.stages, alone.learner.encoded)
+    steps = loop.steps()
+    *_, before = (next(steps) for _ in range(len(loop.steps_of(0)) - 1))
+    assert "validation" not in before
+    of_both = iter([[placed, None], [None, None], [False, False]])
+    monkeypatch.setattr(workers, "gathered", lambda value: next(of_both, [value, value]))
+    (last,) = steps
+    assert last["validation_metis"] > 0
+    assert loop.state().keys() >= placed.keys()
 
 
 def test_placers_count_on_the_problems_of_the_validation(monkeypatch: pytest.MonkeyPatch) -> None:

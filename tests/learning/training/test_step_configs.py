@@ -60,14 +60,18 @@ def test_semantics_without_a_makespan_are_refused() -> None:
 
 
 def test_the_algorithm_must_suit_the_policy() -> None:
-    message = refusal(stage=[reinforce()])
-    assert "stage[0]: policy 'placeto' refines placements; use the algorithm" in message
+    refines = (
+        "is not for policy 'placeto', which refines placements; did you mean 'reinforce-steps'?"
+    )
+    assert f"stage[0].algorithm: 'reinforce' {refines}" in refusal(stage=[reinforce()])
     imitation = {"algorithm": "imitation", "teacher": "heft", "epochs": 1}
     message = refusal(policy={"kind": "giph"}, stage=[imitation])
-    assert "policy 'giph' refines placements; use the algorithm" in message
-    value = read_config("best").model_dump(mode="json") | {"stage": [STEPS]}
-    with pytest.raises(ValueError, match="'device-scorer' builds placements; do not use the algo"):
-        TrainConfig.model_validate(value)
+    assert "; choose from reinforce-steps, giph, placeto, hsdag [" in message
+    for algorithm in ("reinforce-steps", "giph"):
+        stage = STEPS | {"algorithm": algorithm}
+        value = read_config("best").model_dump(mode="json") | {"stage": [stage]}
+        with pytest.raises(ValueError, match=f"'{algorithm}' is not for policy 'device-scorer', "):
+            TrainConfig.model_validate(value)
 
 
 def test_only_the_loss_is_a_reward_of_steps() -> None:

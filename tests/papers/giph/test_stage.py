@@ -47,3 +47,40 @@ def test_other_stages_keep_their_algorithm(
 def test_keys_that_no_algorithm_has_are_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"stage\[0\]: unknown field 'discount_gradient'"):
         read(tmp_path, discounts_gradient=False, baseline="none", discount_gradient=True)
+
+
+@pytest.mark.parametrize(
+    ("keys", "shown"),
+    [
+        (
+            {"memory_penalty": 1.0},
+            "'baseline' of 'giph', 'discounts_gradient' of 'giph', 'memory_penalty' of 'placeto'",
+        ),
+        (
+            {"baseline": "none", "discounts_gradient": False, "memory_penalty": 1.0}
+            | {"returns": "episode", "epochs": "x"},
+            "'memory_penalty' of 'placeto', 'returns' of 'hsdag'",
+        ),
+    ],
+)
+def test_a_stage_of_two_systems_is_refused(
+    keys: dict[str, Any], shown: str, tmp_path: Path
+) -> None:
+    with pytest.raises(FormatError) as error:
+        read(tmp_path, **keys)
+    fault = f"stage[0]: has settings of several algorithms: {shown}; keep those of one"
+    assert str(error.value) == f"{tmp_path / 'config.json'}: {fault}"
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"epochs": "x"},
+        {"epochs": "x", "baseline": "none", "discounts_gradient": False, "memory_penalty": 1.0},
+    ],
+)
+def test_only_what_is_wrong_is_refused(keys: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as error:
+        read(tmp_path, **keys)
+    fault = "stage[0].epochs: must be a whole number (got 'x')"
+    assert str(error.value) == f"{tmp_path / 'config.json'}: {fault}"

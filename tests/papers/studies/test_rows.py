@@ -96,14 +96,32 @@ def test_the_list_has_each_row_with_its_cpu_time(
     table = listed(claims)
     assert [name for name, _ in table.rows] == list(claims.runnable)
     assert str(dict(table.rows)["table-6-1"][-1]).endswith("min")
-    monkeypatch.setenv("COLUMNS", "90")
-    caption, *lines = printed(capsys, "study", "giph", "--list")[0].splitlines()
-    assert "--only ROW" in caption
-    assert max(map(len, lines)) <= 90
-    assert any(line.startswith("table-6-1 ") for line in lines)
-    assert lines[-1] == "hidden columns: 'in the paper', 'published'; --json has all"
+    for columns in (90, None):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", str(columns))
+        _, command, *lines = printed(capsys, "study", "orders", "--list")[0].splitlines()
+        assert "--only ROW" in command
+        assert max(map(len, lines)) <= (columns or 100)
+        (first,) = [
+            n for n, line in enumerate(lines) if line.startswith("table-iii-1: Table III, ")
+        ]
+        assert lines[first + 1].startswith("  `reversed-topo` is better than the other orders on")
+        assert "  published: wins 23 of 32" in lines
     document = json.loads(printed(capsys, "study", "giph", "--list", "--json")[0])
     assert len(document["rows"]) == len(claims.runnable)
+
+
+def test_the_list_of_one_row_or_place(capsys: Capture) -> None:
+    for only, names in (("table-iv-2", 1), ("table-iv", 2)):
+        words = ("study", "orders", "--list", "--only", only)
+        lines = printed(capsys, *words)[0].splitlines()
+        assert sum(line.startswith("table-iv-") for line in lines) == names
+        assert not any(line.startswith("table-iii") for line in lines)
+        assert len(json.loads(printed(capsys, *words, "--json")[0])["rows"]) == names
+    assert "orders: no row 'table-60'" in refused(
+        capsys, "study", "orders", "--list", "--only", "table-60"
+    )
 
 
 def test_rows_that_a_command_does_not_have(tmp_path: Path, capsys: Capture) -> None:

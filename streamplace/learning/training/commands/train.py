@@ -1,5 +1,6 @@
 """The command `train`: training of policies."""
 
+import operator
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from streamplace.learning.training.config import (
     TrainConfig,
     config_names,
     read_config,
+    steps_of,
     with_seed,
     with_values,
 )
@@ -354,8 +356,9 @@ def _of(config: str, chosen: TrainOptions) -> Iterator[None]:
     except ConfigError as error:
         if key := error.fault.option:
             known = config in config_names()
-            keys = [each for each, _ in map(_value, chosen.settings)]
-            is_set = any(each.startswith(key) or key.startswith(each) for each in keys)
+            keys = [steps_of(each) for each, _ in map(_value, chosen.settings)]
+            # one contains the other, as run contains run.held_out
+            is_set = any(all(map(operator.eq, steps, steps_of(key))) for steps in keys)
             error.update(origin=SET if is_set else f"config {config}" if known else config)
         raise
 
