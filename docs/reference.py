@@ -5,14 +5,17 @@ The site has them as cli.md and api.md; they are not files of the repository.
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import fields
 from importlib import import_module
 from typing import Any
 
 import click
 
+from streamplace.capacity.settings import PlanSettings, SizeSettings
 from streamplace.cli.command import Option
 from streamplace.cli.registered import cli
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
+from streamplace.util.settings import meanings
 
 CLI, API = "cli.md", "api.md"
 WIDTH = 88
@@ -186,11 +189,17 @@ SECTIONS = {
     "Errors": ("streamplace.errors",),
 }
 
-FIELDS = {
-    "streamplace.problem.graph.Operator": OPERATOR_FIELDS,
-    "streamplace.problem.graph.Stream": STREAM_FIELDS,
+MEANINGS = {
+    "streamplace.problem.graph.Operator": {each.name: each.about for each in OPERATOR_FIELDS},
+    "streamplace.problem.graph.Stream": {each.name: each.about for each in STREAM_FIELDS},
 }
-"""Class -> fields, whose meanings its docstring has once it is loaded; mkdocstrings only reads."""
+"""Class -> field -> its meaning, which the docstring has once it is loaded; mkdocstrings only
+reads."""
+SETTINGS = {
+    "streamplace.capacity.plan.plan.plan": PlanSettings,
+    "streamplace.capacity.size.size": SizeSettings,
+}
+"""Function -> the settings that it takes as keyword arguments once it is loaded."""
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -226,9 +235,14 @@ def whole(command: click.Command) -> click.Command:
 
 
 def _entry(path: str) -> str:
-    """Return the entry of a public name, with the meanings of its fields."""
-    meanings = [f"- `{each.name}`: {each.about}" for each in FIELDS.get(path, ())]
-    return "\n".join([f"::: {path}", *(["", *meanings, ""] if meanings else [])])
+    """Return the entry of a public name, with the meanings of its fields or settings."""
+    lines, about = [f"::: {path}"], MEANINGS.get(path, {})
+    if settings := SETTINGS.get(path):
+        lines += ["    options:", "      show_signature: false"]  # that of the source is another
+        defaults = {each.name: repr(each.default) for each in fields(settings)}
+        about = {f"{name}={defaults[name]}": text for name, text in meanings(settings).items()}
+    listed = [f"- `{name}`: {meaning}" for name, meaning in about.items()]
+    return "\n".join([*lines, *(["", *listed, ""] if listed else [])])
 
 
 def _sections(

@@ -12,7 +12,7 @@ from streamplace.errors import Fault, UsageError
 from streamplace.latency.tuples import ARRIVALS
 from streamplace.sim.engine.settings import Service
 from streamplace.sim.tuples.state import Process
-from streamplace.util.checks import check_number, check_str, check_type, set_plain_numbers
+from streamplace.util.checks import check_number, check_str, set_plain_numbers
 from streamplace.util.plugins import read_options
 from streamplace.util.units import parsed
 
@@ -97,7 +97,9 @@ class LatencyLimit:
         """
         if isinstance(limit, str):
             return cls.parse(limit)
-        check_type("max_latency:", limit, LatencyLimit, UsageError, f'for example "{EXAMPLE}"')
+        if not isinstance(limit, LatencyLimit):
+            got = type(limit).__name__
+            raise _error(f'must be LatencyLimit, not {got}; for example "{EXAMPLE}"')
         return limit
 
     @classmethod

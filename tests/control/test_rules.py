@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.control.attempts import Budget
-from streamplace.control.rules import Rules
+from streamplace.control.rules import DURATION, Rules
 from streamplace.errors import UsageError
+from streamplace.util.settings import KIND
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_all_durations_are_scaled_except_those_of_flink() -> None:
     rules, short = Rules(), Rules().scaled(1 / 15)
     for field in fields(Rules):
         before, after = getattr(rules, field.name), getattr(short, field.name)
-        is_scaled = field.metadata["kind"] == "duration"
+        is_scaled = field.metadata[KIND] is DURATION
         assert after == pytest.approx(before / 15 if is_scaled else before), field.name
     assert short.window_s == pytest.approx(20.0)
 

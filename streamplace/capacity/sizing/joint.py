@@ -61,12 +61,12 @@ class JointSize:
             throughput=score.throughput,
             placement=placement,
             score=score,
-            minimise=task.minimise,
+            minimise=task.settings.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in best.devices),
             seconds=seconds,
-            survive=task.survive,
+            survive=task.settings.survive,
         )
         return replace(result, cut_off=result.gap > 0.0)  # each choice had a share of the time
 
@@ -224,7 +224,7 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
         error = unfound(task)
         error.task, error.seconds_left = task, clock.seconds_left()
         raise error
-    if task.minimise == "machines":
+    if task.settings.minimise == "machines":
         return JointSize(on_cheaper_devices(task, found.best, clock), found.bound)
     return found
 
@@ -235,14 +235,14 @@ def searched(task: Task, choices: Choices, clock: Budget) -> JointSize:
         problem = task.problem(choices.counts(choices.first), apart=True)
     except InfeasibleError as error:
         raise with_rate(error, task, _needs) from None
-    check_losses(problem, task.survive, "size")
+    check_losses(problem, task.settings.survive, "size")
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)
     check_needs(task, choices.counts(choices.first), needs, _needs)
-    if task.minimise == "instances":
+    if task.settings.minimise == "instances":
         return fewest_instances(task, choices, clock)
     conditions = conditions_of(needs, kinds, apart(problem))
-    return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), clock)
+    return cheapest(task, choices, fluid_bound(conditions, kinds, task.settings.survive), clock)
 
 
 def _needs(task: Task, counts: Counts) -> list[Need]:
