@@ -7,7 +7,7 @@ import numpy as np
 
 from streamplace.capacity.settings import SizeSettings
 from streamplace.capacity.sizing.choices import Counts
-from streamplace.capacity.subset.cheapest import EFFORTS, Search
+from streamplace.capacity.subset.cheapest import EFFORTS, Cheapest, Search
 from streamplace.capacity.subset.conditions import Counts as Devices
 from streamplace.capacity.subset.conditions import Kinds
 from streamplace.capacity.subset.examination import Examiner, Verdict
@@ -108,6 +108,8 @@ class Attempt:
         A placement on the whole cluster that uses only these devices; None if none was found.
     devices
         Their indices, with spare ones if some may be lost.
+    search
+        The search that found them, which can go on.
     """
 
     counts: Counts
@@ -115,6 +117,7 @@ class Attempt:
     bound: float
     placement: Placement | None
     devices: tuple[int, ...] = ()
+    search: Search | None = field(default=None, repr=False, compare=False)
 
     @property
     def instances(self) -> int:
@@ -152,15 +155,26 @@ def attempt(
     examiner = Examiner(problem, kinds, task.settings.seed, task.settings.evaluations, clock)
     if everywhere:
         return _everywhere(task, counts, examiner)
-    found = Search(examiner, task.settings.survive, task.settings.seed, most).run()
+    search = Search(examiner, task.settings.survive, task.settings.seed, most)
+    return _of_search(task, counts, search, search.run())
+
+
+def go_on(task: Task, own: Attempt, clock: Budget) -> Attempt:
+    """Return an attempt whose search for devices had more time."""
+    if own.search is None:  # it needs no devices in particular
+        return own
+    return _of_search(task, own.counts, own.search, own.search.go_on(clock))
+
+
+def _of_search(task: Task, counts: Counts, search: Search, found: Cheapest) -> Attempt:
     if found.counts is None:
         return Attempt(counts, inf, inf if found.refuted else found.bound, None)
-    placement = _placement(examiner, found.counts)
+    placement = _placement(search.examiner, found.counts)
     if placement is None:
         return Attempt(counts, inf, found.bound, None)
-    devices = _needed(task, placement, kinds.devices(found.counts))
+    devices = _needed(task, placement, search.examiner.kinds.devices(found.counts))
     price = float(task.prices[list(devices)].sum())
-    return Attempt(counts, price, found.bound, placement, devices)
+    return Attempt(counts, price, found.bound, placement, devices, search)
 
 
 def _everywhere(task: Task, counts: Counts, examiner: Examiner) -> Attempt:

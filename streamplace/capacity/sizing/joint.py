@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.capacity.plan.unequal import check_losses
-from streamplace.capacity.sizing.attempts import Attempt, Task, attempt
+from streamplace.capacity.sizing.attempts import Attempt, Task, attempt, go_on
 from streamplace.capacity.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.capacity.sizing.instances import named_instances
 from streamplace.capacity.sizing.needs import Need, conditions_of, needs_of
@@ -94,6 +94,7 @@ def cheapest(task: Task, choices: Choices, bound: float, clock: Budget) -> Joint
     if choices.are_few(ALL_VECTORS):
         return search.all(bound)
     search.climb(bound)
+    search.go_on(bound)
     return JointSize(search.best, bound)
 
 
@@ -168,9 +169,24 @@ class _Search:
             self.attempt(vector, LATER_SHARE)
             if self.price <= bound * SAME:
                 return JointSize(self.best, bound)
+        self.go_on(bound)
         if complete:
             bound = max(bound, min(own.bound for own in self._known.values()))
         return JointSize(self.best, min(bound, self.price))
+
+    def go_on(self, bound: float) -> None:
+        """Go on with the search for the devices of the best choice in the time that is left.
+
+        Where none was found, that time is for lower source rates.
+        """
+        if self.best is None or self.price <= bound * SAME or self._clock.seconds_left() <= 0:
+            return
+        is_cheaper_next = _priced(self._task) is not None
+        clock = self._clock.share(SHARE if is_cheaper_next else 1.0)
+        own = go_on(self._task, self.best, clock)
+        self._known[self._at] = own
+        if own.rank < self.best.rank:
+            self.best = own
 
     def climb(self, bound: float) -> None:
         """Go to the first better neighbour of the best choice, until there is none."""
@@ -257,11 +273,9 @@ def on_cheaper_devices(task: Task, best: Attempt, clock: Budget) -> Attempt:
     best
         The attempt with the fewest devices that was found.
     """
-    prices = [device.price for device in task.cluster.devices]
-    known = [price for price in prices if price is not None]
-    if len(known) < len(prices) or len({*known}) == 1 or clock.seconds_left() <= 0:
+    priced = _priced(task)
+    if priced is None or clock.seconds_left() <= 0:
         return best
-    priced = replace(task, prices=np.array(known))
     most = len(best.devices)
     found = attempt(priced, best.counts, clock.share(SHARE), most=most)
     before = float(priced.prices[list(best.devices)].sum())
@@ -272,4 +286,16 @@ def on_cheaper_devices(task: Task, best: Attempt, clock: Budget) -> Attempt:
         price=float(len(found.devices)),
         placement=found.placement,
         devices=found.devices,
+    )
+
+
+def _priced(task: Task) -> Task | None:
+    """Return the task with the prices of devices; None if there are none that differ."""
+    prices = [device.price for device in task.cluster.devices]
+    known = [price for price in prices if price is not None]
+    is_one = len(known) < len(prices) or len({*known}) == 1
+    return (
+        None
+        if is_one or task.settings.minimise != "machines"
+        else replace(task, prices=np.array(known))
     )
