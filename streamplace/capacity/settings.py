@@ -7,7 +7,7 @@ from streamplace.latency.limit import LatencyLimit
 from streamplace.problem.cluster import MAX_DEVICES
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.objective import Model
-from streamplace.util.settings import COUNT, SECONDS, SEED, Number, Settings, Text, setting
+from streamplace.util.settings import COUNT, SECONDS, SEED, CheckedSettings, Range, Text, setting
 
 Minimise = Literal["machines", "money", "instances"]
 LATENCY = Text(LatencyLimit.of, "QUANTITY=TIME")
@@ -17,7 +17,7 @@ LIMIT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class CapacitySettings(Settings):
+class CapacitySettings(CheckedSettings):
     """What `plan` and `size` have in common."""
 
     source_rate: float | None = setting(
@@ -33,7 +33,7 @@ class CapacitySettings(Settings):
         None, None, "Highest utilisation of devices and links, above 0 and at most 1.", unset="1"
     )
     survive: int = setting(
-        Number(0, 1, whole=True, symbol="0|1"),
+        Range(0, 1, whole=True, symbol="0|1"),
         0,
         "1: the devices must keep up after the loss of any one of them.",
     )
@@ -53,7 +53,7 @@ class PlanSettings(CapacitySettings):
 
     place: ClassVar[tuple[str, ...]] = ("plan",)
     most: int | None = setting(
-        Number(1, MAX_DEVICES, whole=True),
+        Range(1, MAX_DEVICES, whole=True),
         None,
         "Largest number of devices to try.",
         unset="the number in the cluster; if equal devices cannot keep up with the source rate, "
@@ -101,7 +101,7 @@ class SizeSettings(CapacitySettings):
         unset="no restarts; 300 with `catch_up`",
     )
     catch_up: float | None = setting(
-        Number(above=True, symbol="S"),
+        Range(above=True, symbol="S"),
         None,
         "Seconds within which the tuples that wait after a restart are worked off.",
         unset="1800 with `restart`",

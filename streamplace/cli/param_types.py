@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
-from streamplace.util.settings import SHARE, Number
+from streamplace.util.settings import SHARE, Range
 from streamplace.util.suggest import closest_match, did_you_mean, with_words
 from streamplace.util.units import parsed
 
@@ -298,7 +298,7 @@ def rates(
     return found
 
 
-def in_range(of: Number) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def in_range(of: Range) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """Return a callback that refuses numbers outside of a range; None passes."""
 
     def check(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
@@ -309,11 +309,11 @@ def in_range(of: Number) -> Callable[[click.Context, click.Parameter, Any], Any]
     return check
 
 
-at_least_0 = in_range(Number())
-above_0 = in_range(Number(above=True))
+at_least_0 = in_range(Range())
+above_0 = in_range(Range(above=True))
 share = in_range(SHARE)
 # For a time in seconds to wait; longer ones overflow the timers of some systems.
-wait = in_range(Number(0, 10**8, unit="s"))
+wait = in_range(Range(0, 10**8, unit="s"))
 
 
 def all_at_least_0(

@@ -10,7 +10,7 @@ import click
 from streamplace.cli.command import option
 from streamplace.cli.param_types import NUMBER, SECONDS, Choice, Whole, in_range
 from streamplace.errors import UsageError
-from streamplace.util.settings import ABOUT, KIND, UNSET, Kind, Number, Settings, Text
+from streamplace.util.settings import ABOUT, KIND, UNSET, CheckedSettings, Kind, Range, Text
 
 NAMES = {"seconds": "time-limit"}
 """Names that options of several commands have in place of the fields'."""
@@ -18,7 +18,7 @@ NAMED = re.compile(r"`+([^`]+)`+")
 
 
 def options_of(
-    cls: type[Settings],
+    cls: type[CheckedSettings],
     *chosen: str,
     names: Mapping[str, str] | None = None,
     added: Mapping[str, str] | None = None,
@@ -63,7 +63,7 @@ def _option(of: "Field[Any]", names: Mapping[str, str], added: str) -> Any:
 
 def _of_kind(kind: Kind) -> dict[str, Any]:
     """Return how an option for values of a kind is declared to click."""
-    if isinstance(kind, Number):
+    if isinstance(kind, Range):
         is_time = kind.symbol == "S"
         of_number = Whole() if kind.whole else SECONDS if is_time else NUMBER
         return {"type": of_number, "callback": in_range(kind), "metavar": kind.symbol}

@@ -5,17 +5,17 @@ from typing import Self
 
 from streamplace.errors import Fault, UsageError
 from streamplace.util.checks import MAX_VALUE
-from streamplace.util.settings import COUNT, KIND, SHARE, Number, Settings, setting
+from streamplace.util.settings import COUNT, KIND, SHARE, CheckedSettings, Range, setting
 
 MAX_S = 10**8  # three years; sums of much longer times are no dates
-DURATION = Number(0, MAX_S, above=True, unit="s", symbol="S")
+DURATION = Range(0, MAX_S, above=True, unit="s", symbol="S")
 STEP = replace(DURATION)  # of Flink, which takes its time however short windows are
-PRICE = Number(0, MAX_VALUE, symbol="PRICE")
+PRICE = Range(0, MAX_VALUE, symbol="PRICE")
 UNLESS_SURE = "unless tuples pile up, or the rate rises on above `high`"
 
 
 @dataclass(frozen=True)
-class Rules(Settings):
+class Rules(CheckedSettings):
     """When the controller acts, and how often at most. All times are in seconds, at most 1e8.
 
     Prices are in any unit, but all in the same.

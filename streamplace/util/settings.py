@@ -1,10 +1,10 @@
 """Settings, each declared once, with its type, default, range and meaning.
 
-A dataclass that derives from `Settings` has a field for each::
+A dataclass that derives from `CheckedSettings` has a field for each::
 
     @dataclass(frozen=True, kw_only=True)
-    class PlanSettings(Settings):
-        most: int | None = setting(Number(1, 100, whole=True), None, "Most devices.", unset="all")
+    class PlanSettings(CheckedSettings):
+        most: int | None = setting(Range(1, 100, whole=True), None, "Most devices.", unset="all")
 
 Its values are checked when it is created. `taking` makes its fields the keyword arguments of a
 function, with their meanings in its docstring, and `cli.settings` makes them options of a command.
@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
-class Number:
+class Range:
     """Numbers in a range.
 
     Parameters
@@ -101,12 +101,12 @@ class Text:
     symbol: str
 
 
-Kind = Number | Text | tuple[str, ...] | type[bool] | None
+Kind = Range | Text | tuple[str, ...] | type[bool] | None
 """What values are valid: numbers, text, some words, yes or no. None: what uses a setting checks."""
-SHARE = Number(0, 1, above=True, symbol="U")
-COUNT = Number(1, whole=True)
-SEED = Number(0, whole=True)
-SECONDS = Number(symbol="S")  # as of a limit, which may be 0
+SHARE = Range(0, 1, above=True, symbol="U")
+COUNT = Range(1, whole=True)
+SEED = Range(0, whole=True)
+SECONDS = Range(symbol="S")  # as of a limit, which may be 0
 
 
 def setting(kind: Kind, default: Any, about: str, *, unset: str = "") -> Any:
@@ -123,7 +123,7 @@ def setting(kind: Kind, default: Any, about: str, *, unset: str = "") -> Any:
 
 
 @dataclass(frozen=True)
-class Settings:
+class CheckedSettings:
     """Base class of dataclasses whose fields are settings.
 
     Attributes
@@ -153,7 +153,7 @@ class Settings:
 
 
 def _checked(kind: Kind, value: Any) -> Any:
-    if isinstance(kind, Number):
+    if isinstance(kind, Range):
         return kind.check(value)
     if isinstance(kind, Text):
         return kind.make(value)
@@ -162,7 +162,7 @@ def _checked(kind: Kind, value: Any) -> Any:
     return value
 
 
-def meanings(of: type[Settings]) -> dict[str, str]:
+def meanings(of: type[CheckedSettings]) -> dict[str, str]:
     """Return what settings mean, and what None stands for, by their names."""
     return {each.name: _meaning(**each.metadata) for each in fields(of)}
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from streamplace.cli.command import command, made_of
 from streamplace.cli.settings import option_name, options_of
 from streamplace.errors import Fault, UsageError
-from streamplace.util.settings import COUNT, SHARE, Number, Settings, Text, setting
+from streamplace.util.settings import COUNT, SHARE, CheckedSettings, Range, Text, setting
 
 
 def upper(text: str) -> str:
@@ -20,17 +20,17 @@ def upper(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trip(Settings):
+class Trip(CheckedSettings):
     """The settings of a trip."""
 
     stops: int = setting(COUNT, 2, "Stops on the way.")
     wait_s: float | None = setting(
-        Number(symbol="S"), None, "Time at each of `stops`.", unset="none, as with ``0``"
+        Range(symbol="S"), None, "Time at each of `stops`.", unset="none, as with ``0``"
     )
     load: float = setting(SHARE, 0.5, "Share of the seats.")
     by_train: bool = setting(bool, False, "Take the train.")
     to: str | None = setting(Text(upper, "CITY"), None, "Where to.")
-    seconds: float | None = setting(Number(symbol="S"), None, "Limit.")
+    seconds: float | None = setting(Range(symbol="S"), None, "Limit.")
     note: str | None = setting(None, None, "Anything.")
 
 

@@ -12,8 +12,8 @@ from streamplace.errors import UsageError
 from streamplace.util.settings import (
     COUNT,
     SHARE,
-    Number,
-    Settings,
+    CheckedSettings,
+    Range,
     Text,
     meanings,
     setting,
@@ -28,13 +28,13 @@ def upper(text: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trip(Settings):
+class Trip(CheckedSettings):
     """The settings of a trip."""
 
     place: ClassVar[tuple[str, ...]] = ("trip",)
     stops: int = setting(COUNT, 2, "Stops on the way.")
     days: float | None = setting(
-        Number(0, 10**8, above=True, unit="s"), None, "Time on the way.", unset="as long as needed"
+        Range(0, 10**8, above=True, unit="s"), None, "Time on the way.", unset="as long as needed"
     )
     by: str = setting(("train", "boat"), "train", "Means of transport.")
     to: str | None = setting(Text(upper, "CITY"), None, "Where to.")
@@ -66,17 +66,17 @@ def travel(graph: str, cluster: str | None, settings: Trip) -> tuple[str, str | 
         (COUNT, 0, "must be at least 1 (got 0)"),
         (COUNT, 1.5, "must be a whole number (got 1.5)"),
         (COUNT, True, "must be a whole number (got True)"),
-        (Number(), -1, "must be finite and at least 0 (got -1)"),
-        (Number(), inf, "must be finite and at least 0 (got inf)"),
-        (Number(), "1", "must be a number (got '1')"),
-        (Number(above=True), 0.0, "must be finite and above 0 (got 0)"),
-        (Number(0, 1, whole=True), 2, "must be 0 or 1 (got 2)"),
-        (Number(1, 2048, whole=True), 2049, "must be 1 to 2,048 (got 2049)"),
-        (Number(0, 10**8, unit="s"), -1.0, "must be 0 to 100,000,000 s (got -1)"),
-        (Number(0, 1e15), 1e16, "must be 0 to 1e+15 (got 1e+16)"),
+        (Range(), -1, "must be finite and at least 0 (got -1)"),
+        (Range(), inf, "must be finite and at least 0 (got inf)"),
+        (Range(), "1", "must be a number (got '1')"),
+        (Range(above=True), 0.0, "must be finite and above 0 (got 0)"),
+        (Range(0, 1, whole=True), 2, "must be 0 or 1 (got 2)"),
+        (Range(1, 2048, whole=True), 2049, "must be 1 to 2,048 (got 2049)"),
+        (Range(0, 10**8, unit="s"), -1.0, "must be 0 to 100,000,000 s (got -1)"),
+        (Range(0, 1e15), 1e16, "must be 0 to 1e+15 (got 1e+16)"),
     ],
 )
-def test_numbers_out_of_range_are_refused(kind: Number, value: Any, fault: str) -> None:
+def test_numbers_out_of_range_are_refused(kind: Range, value: Any, fault: str) -> None:
     with pytest.raises(UsageError) as caught:
         kind.check(value)
     assert str(caught.value) == fault
@@ -85,7 +85,7 @@ def test_numbers_out_of_range_are_refused(kind: Number, value: Any, fault: str) 
 def test_numbers_become_those_of_python() -> None:
     assert type(COUNT.check(np.int64(3))) is int
     assert type(SHARE.check(np.float32(0.5))) is float
-    assert type(Number(0, 1, whole=True).check(True)) is int
+    assert type(Range(0, 1, whole=True).check(True)) is int
 
 
 @pytest.mark.parametrize(
