@@ -6,15 +6,18 @@ The site has one page per command below `cli.md`, and one page per group of publ
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import fields
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
 import click
 
+from streamplace.capacity.settings import PlanSettings, SizeSettings
 from streamplace.cli.command import Option
 from streamplace.cli.registered import cli
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
+from streamplace.util.settings import meanings
 
 CLI, API = "cli.md", "api.md"
 LESS_FOUND = """\
@@ -197,11 +200,17 @@ SECTIONS = {
     "Errors": ("streamplace.errors",),
 }
 
-FIELDS = {
-    "streamplace.problem.graph.Operator": OPERATOR_FIELDS,
-    "streamplace.problem.graph.Stream": STREAM_FIELDS,
+MEANINGS = {
+    "streamplace.problem.graph.Operator": {each.name: each.about for each in OPERATOR_FIELDS},
+    "streamplace.problem.graph.Stream": {each.name: each.about for each in STREAM_FIELDS},
 }
-"""Class -> fields, whose meanings its docstring has once it is loaded; mkdocstrings only reads."""
+"""Class -> field -> its meaning, which the docstring has once it is loaded; mkdocstrings only
+reads."""
+SETTINGS = {
+    "streamplace.capacity.plan.plan.plan": PlanSettings,
+    "streamplace.capacity.size.size": SizeSettings,
+}
+"""Function -> the settings that it takes as keyword arguments once it is loaded."""
 
 
 def on_config(config: Any) -> Any:
@@ -267,9 +276,14 @@ def _index(introduction: str, titles: dict[str, str]) -> str:
 
 
 def _entry(path: str) -> str:
-    """Return the entry of a public name, with the meanings of its fields."""
-    meanings = [f"- `{each.name}`: {each.about}" for each in FIELDS.get(path, ())]
-    return "\n".join([f"::: {path}", *(["", *meanings, ""] if meanings else [])])
+    """Return the entry of a public name, with the meanings of its fields or settings."""
+    lines, about = [f"::: {path}"], MEANINGS.get(path, {})
+    if settings := SETTINGS.get(path):
+        lines += ["    options:", "      show_signature: false"]  # that of the source is another
+        defaults = {each.name: repr(each.default) for each in fields(settings)}
+        about = {f"{name}={defaults[name]}": text for name, text in meanings(settings).items()}
+    listed = [f"- `{name}`: {meaning}" for name, meaning in about.items()]
+    return "\n".join([*lines, *(["", *listed, ""] if listed else [])])
 
 
 def _sections(

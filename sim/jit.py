@@ -14,7 +14,13 @@ from typing import Any, NoReturn, TypeVar, cast
 import numba
 
 from streamplace.sim.kernels.cache import cached
-from streamplace.sim.kernels.inlined import InlinedCompiler
+from streamplace.sim.kernels.numba_private import (
+    InlinedCompiler,
+    TypedAsCompiled,
+    has_hooks,
+    hide,
+    widen,
+)
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -22,7 +28,6 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "no_cfunc_wra
 _BARE: dict[str, Any] = {"_nrt": False, "forceinline": True}
 _ADDED: dict[str, Any] = {"boundscheck": None, "no_cpython_wrapper": True, "nopython": True}
 _numba = cast("Any", numba)  # its settings and types of numbers have no annotations
-_HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "overloads")
 
 
 def kernel(function: F) -> F:
@@ -63,11 +68,11 @@ def bare_entry(function: F) -> F:
     """Compile a function that creates no arrays, as with `bare`, which Python calls, too."""
     compiled = _called(_compiled(function, _BARE))
     if has_hooks(compiled):
-        _widen(compiled)
+        widen(compiled)
     return cast("F", compiled)
 
 
-class _OfKernels:
+class _OfKernels(TypedAsCompiled):
     """A function that only kernels call, in the form in which modules have it."""
 
     def __init__(self, function: Callable[..., object], options: dict[str, Any]) -> None:
@@ -87,30 +92,13 @@ class _OfKernels:
         made = _compiled(self.py_func, self._options | inlined)
         if not has_hooks(made):
             return _compiled(self.py_func, self._options)
-
-        def keep(result: Any) -> None:
-            made.overloads[tuple(result.signature.args)] = result
-
-        made.add_overload = keep  # without this, numba lets Python find the version of a kernel
-        _widen(made)
+        hide(made)
+        widen(made)
         return made
-
-    @property
-    def _numba_type_(self) -> Any:
-        """The type that numba asks for when a kernel is compiled that calls the function."""
-        return self.compiled._numba_type_
 
 
 def _of_kernels(function: Callable[..., object], options: dict[str, Any]) -> Any:
     return function if _numba.config.DISABLE_JIT else _OfKernels(function, options)
-
-
-def has_hooks(compiled: Any) -> bool:
-    """Return whether a compiled function has the parts of numba that this module changes.
-
-    It has none of them if compilation is switched off: it is then the Python function.
-    """
-    return all(hasattr(compiled, name) for name in _HOOKS)
 
 
 def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
@@ -120,20 +108,3 @@ def _compiled(function: Callable[..., object], options: dict[str, Any]) -> Any:
 def _called(compiled: Any) -> Any:
     """Let a function that Python calls be looked up before it is compiled."""
     return cached(compiled) if has_hooks(compiled) else compiled
-
-
-def _widen(compiled: Any) -> None:
-    """Let kernels call the version for integers of 64 bits, whatever integers they have."""
-    original = compiled.get_call_template
-
-    def template(args: Any, kws: Any) -> Any:
-        return original([_widened(a) for a in args], {k: _widened(a) for k, a in kws.items()})
-
-    compiled.get_call_template = template  # by which numba types a call in a kernel
-
-
-def _widened(kind: Any) -> Any:
-    """Return the type of an argument, with 64 bits if it is a signed integer."""
-    kind = _numba.types.unliteral(kind)
-    is_signed = isinstance(kind, _numba.types.Integer) and kind.signed
-    return _numba.types.int64 if is_signed else kind

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from streamplace.sim.kernels import bundle
-from streamplace.sim.kernels.cache import for_bundle, key_of, read_saved
+from streamplace.sim.kernels.cache import key_of, read_saved
+from streamplace.sim.kernels.numba_private import for_bundle
 from streamplace.sim.kernels.signatures import kernel_named, read_signatures
 
 SETTINGS = {

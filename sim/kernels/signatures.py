@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import numba
 import numpy as np
-from numba.np import numpy_support
+
+from streamplace.sim.kernels.numba_private import as_dtype
 
 types = cast("Any", numba.types)  # its attributes have no annotations
 
@@ -63,7 +64,7 @@ def _text(kind: Any, named: dict[Any, int], tuples: list[str]) -> Any:
     if isinstance(kind, types.Array):
         form = f"{kind.ndim}{kind.layout}{'' if kind.mutable else ' readonly'}"
         if isinstance(kind.dtype, types.Record):
-            fields = numpy_support.as_dtype(kind.dtype).descr
+            fields = as_dtype(kind.dtype).descr
             aligned = "aligned " if kind.dtype.aligned else ""
             return {aligned + form: [field for field in fields if field[0]]}  # others are gaps
         return f"{kind.dtype} {form}"

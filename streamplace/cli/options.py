@@ -218,18 +218,6 @@ def time_limit(text: str) -> Any:
     return option("--time-limit", type=SECONDS, callback=at_least_0, metavar="S", help=text)
 
 
-def survive() -> Any:
-    """Return the option --survive, the number of devices that may be lost."""
-    return option(
-        "--survive",
-        type=Whole(0, 1),
-        default=0,
-        show_default=True,
-        metavar="0|1",
-        help="1: the devices must keep up after the loss of any one of them.",
-    )
-
-
 def inputs(text: str) -> Any:
     """Return the option --input, the shapes of a network's inputs, with the end of its help."""
     return option(

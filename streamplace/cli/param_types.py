@@ -18,11 +18,11 @@ from click.shell_completion import CompletionItem
 
 from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
+from streamplace.util.settings import SHARE, Range
 from streamplace.util.suggest import closest_match, did_you_mean, with_words
 from streamplace.util.units import parsed
 
 AUTO_TICK = inf
-MAX_WAIT_S = 10**8  # longer waits overflow the timers of some systems
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
 GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
 PERCENT = re.compile(r"([1-9]\d(?:\.\d{1,9})?) ?%?")  # 10 to 99
@@ -298,11 +298,22 @@ def rates(
     return found
 
 
-def at_least_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a number that is negative, infinite or NaN."""
-    if value is not None and not 0 <= value < inf:
-        raise click.BadParameter(f"must be finite and at least 0 (got {value:g})", ctx, param)
-    return value
+def in_range(of: Range) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that refuses numbers outside of a range; None passes."""
+
+    def check(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
+        if value is not None and (fault := of.fault(value)):
+            raise click.BadParameter(fault + _as_share(value) * (of is SHARE), ctx, param)
+        return value
+
+    return check
+
+
+at_least_0 = in_range(Range())
+above_0 = in_range(Range(above=True))
+share = in_range(SHARE)
+# For a time in seconds to wait; longer ones overflow the timers of some systems.
+wait = in_range(Range(0, 10**8, unit="s"))
 
 
 def all_at_least_0(
@@ -314,33 +325,11 @@ def all_at_least_0(
     return value
 
 
-def above_0(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a number that is 0 or less, infinite or NaN."""
-    if value is not None and not 0 < value < inf:
-        raise click.BadParameter(f"must be finite and above 0 (got {value:g})", ctx, param)
-    return value
-
-
-def wait(ctx: click.Context, param: click.Parameter, value: float) -> float:
-    """Refuse a time in seconds that is negative, NaN or too long for the system's timers."""
-    if not 0 <= value <= MAX_WAIT_S:
-        must = f"must be 0 to {MAX_WAIT_S:,} s"
-        raise click.BadParameter(f"{must} (got {value:g})", ctx, param)
-    return value
-
-
 def limit(ctx: click.Context, param: click.Parameter, value: float) -> float:
     """Refuse what `wait` refuses, and 0, within which nothing can end."""
     if value == 0:
         raise click.BadParameter("must be above 0 (got 0)", ctx, param)
-    return wait(ctx, param, value)
-
-
-def share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a share that is not above 0 and at most 1."""
-    if value is not None and not 0 < value <= 1:
-        message = f"must be above 0 and at most 1 (got {value:g}){_as_share(value)}"
-        raise click.BadParameter(message, ctx, param)
+    wait(ctx, param, value)
     return value
 
 

@@ -120,8 +120,8 @@ def cli() -> None:
 def files() -> Iterator[Path]:
     """Yield the files that declare the options of streamplace's commands.
 
-    They are those in the folders of the modules of commands, and settings that commands take as
-    options.
+    They are those in the folders of the modules of commands, and the settings of which commands
+    make options.
     """
     root = Path(__file__).parents[1]
     modules = [path.partition(":")[0].split(".")[1:] for path in ours(GROUP).values()]

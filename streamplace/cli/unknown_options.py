@@ -55,10 +55,10 @@ def _similar_option(name: str, params: list[click.Parameter]) -> str | None:
 def _is_written(name: str) -> bool:
     """Return whether a module of the command line has an option; to load all takes a second.
 
-    Modules contain its name, or declare a setting from whose name an option is made.
+    Modules contain its name, or declare a setting of which an option is made.
     """
     field = re.escape(name.removeprefix(LONG).replace("-", "_"))
-    word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}"|\b{field}(?:_s)?: \w+ = _setting\(')
+    word = re.compile(rf'{re.escape(name)}(?![\w-])|"{field}"|\b{field}(?:_s)?: .+ = setting\(')
     return any(word.search(file.read_text("utf-8")) for file in files())
 
 

@@ -312,9 +312,9 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
     ]
     for place, name in operators:
         if name not in graph.index:
-            fault = f"constraints.{place}: unknown operator {name!r}"
-            fault += did_you_mean(name, graph.index)
-            raise ProblemError(Fault(fault, of_constraints=True))
+            what = f"constraints.{place}: unknown operator {name!r}"
+            what += did_you_mean(name, graph.index)
+            raise ProblemError(Fault(what, of_constraints=True))
     for place, name in devices:
         if name not in cluster.index:
             what, remedy = no_device(name, cluster)

@@ -92,9 +92,9 @@ def check_str(what: str, value: object, error: ErrorType, *, option: str = "") -
 
 
 def check_int(what: str, value: object, error: ErrorType) -> None:
-    """Raise `error` unless a value is a whole number, but not a boolean."""
+    """Raise `error` unless a value is a whole number, but not a boolean; `what` may be empty."""
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise error(f"{what} must be a whole number (got {value!r:.{MAX_SHOWN}})")
+        raise error(f"{what} must be a whole number (got {value!r:.{MAX_SHOWN}})".lstrip())
 
 
 def check_seed(seed: int) -> None:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import streamplace as sp
 from benchmarks.reference.sizes import best_sizes
+from streamplace.capacity.settings import Minimise
 from streamplace.capacity.size import size, sizes
-from streamplace.capacity.sizing.result import Minimise, SizeTable, Unsized
+from streamplace.capacity.sizing.result import SizeTable, Unsized
 from streamplace.capacity.subset.conditions import Conditions, Kinds
 from streamplace.capacity.subset.price_bound import fluid_bound
 from streamplace.display.mixins import view_of
@@ -234,10 +235,10 @@ def test_instances_are_sized_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"minimise": "machine"}, "cannot minimise 'machine'.*did you mean 'machines'"),
-        ({"survive": 2}, "survive must be 0 or 1"),
-        ({"catch_up": 0.0}, "catch_up must be above 0"),
-        ({"restart": -1.0}, "restart must be at least 0"),
+        ({"minimise": "machine"}, "minimise: unknown choice 'machine'.*did you mean 'machines'"),
+        ({"survive": 2}, "survive: must be 0 or 1"),
+        ({"catch_up": 0.0}, "catch_up: must be finite and above 0"),
+        ({"restart": -1.0}, "restart: must be finite and at least 0"),
         ({"model": "engine"}, "does not support the model engine"),
     ],
 )

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streamplace.control.attempts import PastActions
-from streamplace.control.settings import ControllerSettings
+from streamplace.control.settings import DURATION, ControllerSettings
 from streamplace.errors import UsageError
+from streamplace.util.settings import KIND
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ def test_all_durations_are_scaled_except_those_of_flink() -> None:
     settings, short = ControllerSettings(), ControllerSettings().scaled(1 / 15)
     for field in fields(ControllerSettings):
         before, after = getattr(settings, field.name), getattr(short, field.name)
-        is_scaled = field.metadata["kind"] == "duration"
+        is_scaled = field.metadata[KIND] is DURATION
         assert after == pytest.approx(before / 15 if is_scaled else before), field.name
     assert short.window_s == pytest.approx(20.0)
 

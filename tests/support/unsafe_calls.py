@@ -46,7 +46,9 @@ RUN_PROGRAMS = {  # files that run the user's commands, or this Python
     "sim/kernels/__main__.py",
     "streamplace/execution/commands.py",
 }
-UNPICKLE = {"sim/kernels/cache.py"}  # files that load compiled kernels, which are code themselves
+UNPICKLE = {
+    "sim/kernels/numba_private.py"
+}  # files that load compiled kernels, which are code themselves
 PERMITTED = {
     "importlib.import_module": IMPORT_BY_NAME,
     "subprocess": RUN_PROGRAMS,

@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from streamplace.capacity.plan.plan import plan as workflow
+from streamplace.capacity.settings import PlanSettings
 from streamplace.cli import inputs, options, param_types
 from streamplace.cli.command import (
     argument,
     command,
     end_if_unproven,
     group,
-    option,
+    made_of,
     print_note,
 )
 from streamplace.cli.output_files import check_targets, print_embedded
+from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.terminal import print_command
 from streamplace.cli.typical import print_answer, with_typical_costs
 from streamplace.display.formats import kind_of
@@ -49,26 +52,16 @@ class PlanOptions(options.Common):
         "plan finds the throughput that devices sustain, and serves no other objective; "
         "compare --objective makespan --clusters FILE compares clusters by makespan"
     )
-    most: int | None = option(
-        "--most",
-        type=param_types.Whole(1),
-        metavar="N",
-        help="Largest number of devices to try.  [default: the number in the cluster; if equal "
-        "devices cannot keep up with the source rate, up to 64, as long as more devices help]",
-    )
-    survive: int = options.survive()
-    max_latency: str | None = option(
-        "--max-latency",
-        callback=inputs.latency_limit,
-        metavar="Q=T",
-        help="Limit on the latency of single tuples, e.g. p99=200ms, as for place. The fewest or "
-        "cheapest devices that keep up come first; the exit code is 3 if none is found that keeps "
-        "the limit, though some may. Cannot be combined with --survive.",
-    )
-    time_limit: float | None = options.time_limit(
-        "Seconds of search for each number of devices or, if they differ, for all sets of devices "
-        "together.  [default: a number of changes, which takes up to about a second; 10 seconds "
-        "of CPU time]"
+    settings: Mapping[str, Any] = made_of(
+        options_of(
+            *(PlanSettings, "most", "survive", "max_latency", "seconds"),
+            names=NAMES,
+            added={
+                "max_latency": "The exit code is 3 if none is found that keeps the limit, though "
+                "some may."
+            },
+        ),
+        dict,
     )
     output: str | None = options.file(
         "-o",
@@ -129,11 +122,8 @@ def plan(chosen: PlanOptions) -> None:
             constraints=constraints,
             model=chosen.throughput.model,  # type: ignore[arg-type]  # one of MODELS
             target_utilisation=chosen.throughput.target_utilisation,
-            most=chosen.most,
-            survive=chosen.survive,
-            max_latency=chosen.max_latency,
-            seconds=chosen.time_limit,
             seed=chosen.seed,
+            **chosen.settings,
         )
     if chosen.plot is not None:
         load_drawing(DRAW)(chosen.plot, found)
@@ -169,7 +159,7 @@ def plan(chosen: PlanOptions) -> None:
                 "--source-rate": chosen.throughput.stating(found.source_rate),
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
-                "--max-latency": chosen.max_latency,
+                "--max-latency": chosen.settings["max_latency"],
             },
         )
     end_if_unproven(found.latency)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from streamplace.capacity.settings import SizeSettings
 from streamplace.capacity.size import SINGLE, sizes
 from streamplace.capacity.size import size as sized
 from streamplace.capacity.sizing.lower_rates import naming_lower_rate
@@ -17,11 +18,12 @@ from streamplace.cli.command import (
     command,
     end_if_unproven,
     group,
+    made_of,
     option,
     print_note,
 )
-from streamplace.cli.inputs import latency_limit
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, refuse_folder
+from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.typical import Typical, print_answer, with_typical_costs
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
@@ -62,57 +64,20 @@ class SizeOptions(options.Common):
     objective: None = options.no_objective(
         "size finds the instances that sustain a source rate, and serves no other objective"
     )
-    minimise: str = option(
-        "--minimise",
-        type=param_types.Choice(("machines", "money", "instances")),
-        default="machines",
-        show_default=True,
-        help="machines: the number of devices; money: the sum of their prices in the cluster file; "
-        "instances: the number of instances, on the whole cluster.",
-    )
     at: tuple[float, ...] | None = option(
         "--at",
         callback=param_types.rates,
         metavar="R1[,R2…]",
         help="Source rates in tuples/s to size for, one after another, instead of --source-rate.",
     )
-    restart: float | None = option(
-        "--restart",
-        type=param_types.SECONDS,
-        callback=param_types.at_least_0,
-        metavar="S",
-        help="Seconds for which a restart stops the job; capacity to catch up with them is added.  "
-        "[default: no restarts; 300 with --catch-up]",
-    )
-    catch_up: float | None = option(
-        "--catch-up",
-        type=param_types.SECONDS,
-        callback=param_types.above_0,
-        metavar="S",
-        help="Seconds within which the tuples that wait after a restart are worked off.  "
-        "[default: 1800 with --restart]",
-    )
-    survive: int = options.survive()
-    max_latency: str | None = option(
-        "--max-latency",
-        callback=latency_limit,
-        metavar="QUANTITY=TIME",
-        help="Limit on the latency of single tuples, such as p99=200ms, p50=0.1s or mean=50ms. "
-        "Sizes for a lower and lower utilisation are tried until simulations confirm one; the exit "
-        "code is 3 if none does. With --survive, latencies after a loss are not examined.",
-    )
-    resize: bool = option(
-        "--resize",
-        is_flag=True,
-        help="Choose the numbers of instances that the graph states, too.",
-    )
-    whole_operators: bool = option(
-        "--whole-operators",
-        is_flag=True,
-        help="Keep all instances of an operator on one device.",
-    )
-    time_limit: float | None = options.time_limit(
-        "Seconds of search per source rate.  [default: 5 of CPU time]"
+    settings: Mapping[str, Any] = made_of(
+        options_of(
+            *(SizeSettings, "minimise", "restart", "catch_up", "survive", "max_latency", "resize"),
+            *("whole_operators", "seconds"),
+            names=NAMES,
+            added={"max_latency": "The exit code is 3 if none is confirmed."},
+        ),
+        dict,
     )
     output: str | None = options.file(
         "-o",
@@ -147,16 +112,9 @@ def size(chosen: SizeOptions) -> None:
     _check_options(chosen)
     refuse_csv(chosen.output)
     settings: dict[str, Any] = {
-        "minimise": chosen.minimise,
+        **chosen.settings,
         "model": chosen.throughput.model,
         "target_utilisation": chosen.throughput.target_utilisation,
-        "catch_up": chosen.catch_up,
-        "restart": chosen.restart,
-        "survive": chosen.survive,
-        "resize": chosen.resize,
-        "whole_operators": chosen.whole_operators,
-        "max_latency": chosen.max_latency,
-        "seconds": chosen.time_limit,
         "seed": chosen.seed,
     }
     found: Any
@@ -172,8 +130,9 @@ def size(chosen: SizeOptions) -> None:
         write_dataset(chosen.graph_out, [one.graph])
     print_answer([found], basis, as_json=chosen.as_json, to_stderr=chosen.output == "-")
     results = found.sized if isinstance(found, SizeTable) else (one,)
-    if chosen.time_limit is not None and any(each.cut_off for each in results):
-        print_note(f"--time-limit {chosen.time_limit:g} {ENDED}")
+    limit_s = chosen.settings["seconds"]
+    if limit_s is not None and any(each.cut_off for each in results):
+        print_note(f"--time-limit {limit_s:g} {ENDED}")
     for each in results:
         end_if_unproven(each.latency)
 

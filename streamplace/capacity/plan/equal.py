@@ -7,7 +7,8 @@ from math import ceil
 import numpy as np
 
 from streamplace.capacity.plan.latency import planned_within
-from streamplace.capacity.plan.result import CLOSE, Limits, Plan, PlanRow
+from streamplace.capacity.plan.result import CLOSE, Plan, PlanRow
+from streamplace.capacity.settings import PlanSettings
 from streamplace.capacity.subset.sustained import Sustained, sustained
 from streamplace.errors import (
     InfeasibleError,
@@ -50,7 +51,7 @@ def plan_equal(
     cluster: Cluster,
     objective: Throughput,
     constraints: Constraints,
-    limits: Limits,
+    settings: PlanSettings,
 ) -> Plan:
     """Return the capacity of increasing numbers of equal devices; see `plan`.
 
@@ -59,21 +60,21 @@ def plan_equal(
     if the work for all of them is below a limit.
     """
     default = max(MAX_BY_DEFAULT, len(cluster.devices))
-    largest = default if limits.most is None else limits.most
-    table = _Table(graph, _named_first(cluster, constraints), objective, constraints, limits)
+    largest = default if settings.most is None else settings.most
+    table = _Table(graph, _named_first(cluster, constraints), objective, constraints, settings)
     least = table.least(largest)
     spare = OTHERS // len(graph.names)
     first = min(least, largest)
     if first - 1 <= spare:
         first = 1
-    elif limits.survive and first > 1:  # what is left after a loss
+    elif settings.survive and first > 1:  # what is left after a loss
         first -= 1
-    skips = spare < MAX_BY_DEFAULT and not limits.survive  # a loss is about one device fewer
+    skips = spare < MAX_BY_DEFAULT and not settings.survive  # a loss is about one device fewer
     count, gap = first, 0
     while count <= largest:
         row = table.add(count)
         is_large = len(table.rows) >= spare
-        if (limits.most is None or is_large) and table.is_last(whole=not is_large):
+        if (settings.most is None or is_large) and table.is_last(whole=not is_large):
             break
         if skips and count >= least and not (row and row.keeps_up):
             gap = max(1, 2 * gap)  # undecided numbers take long: skip some, and come back to them
@@ -83,7 +84,7 @@ def plan_equal(
     if skips:
         table.bisect(least)
     count = max(row.devices for row in table.rows) if table.rows else largest
-    last = max(count, len(cluster.devices)) if limits.most is None else largest
+    last = max(count, len(cluster.devices)) if settings.most is None else largest
     return table.plan(least, last, proven=least > largest)
 
 
@@ -96,10 +97,10 @@ class _Table:
         cluster: Cluster,
         objective: Throughput,
         constraints: Constraints,
-        limits: Limits,
+        settings: PlanSettings,
     ) -> None:
         self._graph, self._cluster, self._objective = graph, cluster, objective
-        self._constraints, self._limits = constraints, limits
+        self._constraints, self._settings = constraints, settings
         self.rows: list[PlanRow] = []
         self._missing: list[int] = []
         self._failure: Exception | None = None
@@ -164,14 +165,14 @@ class _Table:
 
     def add(self, count: int) -> PlanRow | None:
         """Search on a number of devices; add its row and return it."""
-        limits, before = self._limits, self._before(count)
-        evaluations, seconds = limits.evaluations, limits.seconds
+        settings, before = self._settings, self._before(count)
+        evaluations, seconds = settings.evaluations, settings.seconds
         if evaluations is None and seconds is None:
             evaluations = evaluations_by_default(len(self._graph.names))
             seconds = SECONDS
         known = [] if before is None else [before.placement.devices, before.carrying.devices]
         try:
-            rng = np.random.default_rng(limits.seed)
+            rng = np.random.default_rng(settings.seed)
             found = sustained(self._problem(count), rng, known, Budget(seconds, evaluations))
         except (ProblemError, InfeasibleError, PlacementError) as error:
             # constraints may name devices that are added later, and more devices may have room
@@ -191,7 +192,7 @@ class _Table:
             found.max_source_rate,
             max(self._bound_of(found), found.max_source_rate),
             found.relative_throughput,
-            self._after_loss(count) if limits.survive else None,
+            self._after_loss(count) if settings.survive else None,
             price=None if price is None else price * count,
             placement=found.carrying,
         )
@@ -250,7 +251,7 @@ class _Table:
             return False
         if row.keeps_up:  # a few more may keep a limit on latency
             enough = [one for one in self.rows if one.keeps_up]
-            return self._limits.max_latency is None or len(enough) > STALLED
+            return self._settings.limit_on_latency is None or len(enough) > STALLED
         if row.relative_throughput >= CLOSE:  # only losses are the limit
             return False
         alone = float(least_shares(flow(problem)).alone.max())
@@ -274,20 +275,20 @@ class _Table:
             message = f"plan: found no placement on up to {tried}; with {tried}, {self._failure}"
             raise _infeasible(self._failure, message)
         rows, best = self._growing(), self._found[self.rows[-1].devices].carrying
-        limit_on_latency = self._limits.max_latency
+        limit_on_latency = self._settings.limit_on_latency
         if limit_on_latency is not None:
             own = self._problem(max(self.rows[0].devices, min(last, len(self._cluster.devices))))
             refuse_disproved(
                 best.problem,
                 limit_on_latency,
-                self._limits.seed,
+                self._settings.seed,
                 "plan",
                 overloads=False,
-                seconds=self._limits.seconds,
+                seconds=self._settings.seconds,
                 asked=own,
             )
         fewest = next((row.devices for row in rows if row.keeps_up), None)
-        grows = self._limits.most is None
+        grows = self._settings.most is None
         cause = None if fewest else too_heavy(best.problem, best.devices, grows=grows)
         refuse_unlimited(best.problem, rows[0].max_source_rate)
         left_out = sorted({*range(1, last + 1)} - {row.devices for row in rows})
@@ -296,18 +297,18 @@ class _Table:
             self._objective.source_rate,
             rows,
             cause,
-            self._limits.survive,
-            proven=proven or fewest == least + self._limits.survive,
+            self._settings.survive,
+            proven=proven or fewest == least + self._settings.survive,
             missing=tuple(sorted(self._missing)),
             ruled_out=tuple(n for n in left_out if n < least and n not in self._missing),
             left_out=tuple(left_out),
             limit=limit,
             wider_helps=limit is not None and bandwidth_helps(best),
-            unmet=None if fewest or not self._limits.survive else loss_conflict(best.problem),
+            unmet=None if fewest or not self._settings.survive else loss_conflict(best.problem),
         )
         if limit_on_latency is None:
             return found
-        seed, budget = self._limits.seed, Budget(self._limits.seconds)
+        seed, budget = self._settings.seed, Budget(self._settings.seconds)
         return planned_within(
             found, limit_on_latency, seed, budget=budget, problem_of=self._problem
         )

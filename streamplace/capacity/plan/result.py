@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
 from streamplace.display.text import (
@@ -110,17 +110,6 @@ class CheapestSet(RoundedRepr):
             "bound": self.bound,
             "gap": self.gap,
         }
-
-
-class Limits(NamedTuple):
-    """The options of a plan; see `plan`."""
-
-    most: int | None
-    seconds: float | None
-    evaluations: int | None
-    survive: int
-    seed: int
-    max_latency: LatencyLimit | None = None
 
 
 @dataclass(frozen=True, repr=False)

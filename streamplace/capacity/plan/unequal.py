@@ -5,8 +5,9 @@ from collections.abc import Collection
 import numpy as np
 
 from streamplace.capacity.plan.latency import planned_within
-from streamplace.capacity.plan.result import CheapestSet, DeviceLoss, Limits, Plan
+from streamplace.capacity.plan.result import CheapestSet, DeviceLoss, Plan
 from streamplace.capacity.plan.rows import Rows
+from streamplace.capacity.settings import PlanSettings
 from streamplace.capacity.subset.cheapest import Cheapest, Search
 from streamplace.capacity.subset.conditions import Counts, Kinds
 from streamplace.capacity.subset.examination import Examiner
@@ -57,27 +58,27 @@ def prices_of(cluster: Cluster, verb: str = "plan") -> Floats | None:
     return np.array([device.price for device in devices], dtype=np.float64)
 
 
-def plan_unequal(problem: Problem, limits: Limits) -> Plan:
+def plan_unequal(problem: Problem, settings: PlanSettings) -> Plan:
     """Return the cheapest set of a cluster's devices that keeps up; see `plan`."""
     prices = prices_of(problem.cluster)
-    survive, evaluations = limits.survive, limits.evaluations
+    survive, evaluations = settings.survive, settings.evaluations
     check_losses(problem, survive, spared=_pinned(problem))
-    if limits.max_latency is not None:
-        latency, seed, limit_s = limits.max_latency, limits.seed, limits.seconds
+    if settings.limit_on_latency is not None:
+        latency, seed, limit_s = settings.limit_on_latency, settings.seed, settings.seconds
         refuse_disproved(problem, latency, seed, "plan", overloads=False, seconds=limit_s)
-    seconds = SECONDS if limits.seconds is None and evaluations is None else limits.seconds
+    seconds = SECONDS if settings.seconds is None and evaluations is None else settings.seconds
     whole = Budget(seconds)
     free = prices is not None and not prices.any()  # then the fewest devices are wanted
     weights = np.ones(len(problem.cluster.devices)) if prices is None or free else prices
     scale = 0.0 if free else 1.0
     kinds = Kinds(problem, weights)
-    examiner = Examiner(problem, kinds, limits.seed, evaluations, whole.share(SEARCHING))
-    found = Search(examiner, survive, limits.seed, limits.most).run()
+    examiner = Examiner(problem, kinds, settings.seed, evaluations, whole.share(SEARCHING))
+    found = Search(examiner, survive, settings.seed, settings.most).run()
     budget = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
     table = Rows(examiner, survive, budget, None if prices is None else scale)
-    rows, found = table.of(found, limits.most, whole=limits.max_latency is not None)
+    rows, found = table.of(found, settings.most, whole=settings.limit_on_latency is not None)
     if not rows:
-        raise InfeasibleError(_no_rows(problem, limits.most))
+        raise InfeasibleError(_no_rows(problem, settings.most))
     refuse_unlimited(problem, rows[0].max_source_rate)
     cheapest = _cheapest(examiner, found, table, scale)
     lossy = kinds.everything if found.counts is None else found.counts
@@ -102,11 +103,13 @@ def plan_unequal(problem: Problem, limits: Limits) -> Plan:
         unmet=_unmet(problem) if survive and cheapest is None else None,
         pinned=_pinned(problem) if survive else {},
     )
-    if limits.max_latency is None:
+    if settings.limit_on_latency is None:
         return result
     others = table.others(rows)
-    budget = Budget(seconds if limits.seconds is None else max(whole.seconds_left(), 0.0))
-    return planned_within(result, limits.max_latency, limits.seed, budget=budget, others=others)
+    budget = Budget(seconds if settings.seconds is None else max(whole.seconds_left(), 0.0))
+    return planned_within(
+        result, settings.limit_on_latency, settings.seed, budget=budget, others=others
+    )
 
 
 def _unmet(problem: Problem) -> tuple[str, Conflict] | None:

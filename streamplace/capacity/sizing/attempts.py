@@ -5,9 +5,9 @@ from math import inf
 
 import numpy as np
 
+from streamplace.capacity.settings import SizeSettings
 from streamplace.capacity.sizing.choices import Counts
-from streamplace.capacity.sizing.result import Minimise
-from streamplace.capacity.subset.cheapest import EFFORTS, Search
+from streamplace.capacity.subset.cheapest import EFFORTS, Cheapest, Search
 from streamplace.capacity.subset.conditions import Counts as Devices
 from streamplace.capacity.subset.conditions import Kinds
 from streamplace.capacity.subset.examination import Examiner, Verdict
@@ -36,32 +36,20 @@ class Task:
         The objective, at the source rate that the devices must sustain.
     planned
         The planned source rate, which is lower if restarts must be caught up with.
-    minimise
-        What is minimised.
     prices
-        (D,) price of each device in it.
-    survive
-        Number of devices that may be lost.
-    evaluations
-        Changes tried per set of devices at first; None: by the number of instances.
+        (D,) price of each device in what is minimised.
     free
         Names of the operators whose numbers of instances may be chosen.
-    whole
-        Whether all instances of an operator share a device.
     """
 
     graph: StreamGraph
     cluster: Cluster
     objective: Throughput
     planned: float
-    minimise: Minimise
     constraints: Constraints
     prices: Floats
-    survive: int
-    evaluations: int | None
-    seed: int
     free: frozenset[str]
-    whole: bool
+    settings: SizeSettings
     _latest: dict[object, Problem] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -91,12 +79,12 @@ class Task:
         InfeasibleError
             If provably no placement satisfies the constraints.
         """
-        apart = apart and bool(self.whole or self.constraints.colocate)
+        apart = apart and bool(self.settings.whole_operators or self.constraints.colocate)
         key = apart, tuple(counts.items())
         if key not in self._latest:
             rules = replace(self.constraints, colocate=()) if apart else self.constraints
             graph = expanded(self.graph, counts)
-            if self.whole and not apart:
+            if self.settings.whole_operators and not apart:
                 rules = colocate_instances(graph, rules)
             made = Problem(graph, self.cluster, objective=self.objective, constraints=rules)
             self._latest.clear()
@@ -120,6 +108,8 @@ class Attempt:
         A placement on the whole cluster that uses only these devices; None if none was found.
     devices
         Their indices, with spare ones if some may be lost.
+    search
+        The search that found them, which can go on.
     """
 
     counts: Counts
@@ -127,6 +117,7 @@ class Attempt:
     bound: float
     placement: Placement | None
     devices: tuple[int, ...] = ()
+    search: Search | None = field(default=None, repr=False, compare=False)
 
     @property
     def instances(self) -> int:
@@ -161,25 +152,36 @@ def attempt(
     except InfeasibleError:
         return Attempt(counts, inf, inf, None)
     kinds = Kinds(problem, task.prices)
-    examiner = Examiner(problem, kinds, task.seed, task.evaluations, budget)
+    examiner = Examiner(problem, kinds, task.settings.seed, task.settings.evaluations, budget)
     if everywhere:
         return _everywhere(task, counts, examiner)
-    found = Search(examiner, task.survive, task.seed, most).run()
+    search = Search(examiner, task.settings.survive, task.settings.seed, most)
+    return _of_search(task, counts, search, search.run())
+
+
+def go_on(task: Task, own: Attempt, budget: Budget) -> Attempt:
+    """Return an attempt whose search for devices had more time."""
+    if own.search is None:  # it needs no devices in particular
+        return own
+    return _of_search(task, own.counts, own.search, own.search.go_on(budget))
+
+
+def _of_search(task: Task, counts: Counts, search: Search, found: Cheapest) -> Attempt:
     if found.counts is None:
         return Attempt(counts, inf, inf if found.refuted else found.bound, None)
-    placement = _placement(examiner, found.counts)
+    placement = _placement(search.examiner, found.counts)
     if placement is None:
         return Attempt(counts, inf, found.bound, None)
-    devices = _needed(task, placement, kinds.devices(found.counts))
+    devices = _needed(task, placement, search.examiner.kinds.devices(found.counts))
     price = float(task.prices[list(devices)].sum())
-    return Attempt(counts, price, found.bound, placement, devices)
+    return Attempt(counts, price, found.bound, placement, devices, search)
 
 
 def _everywhere(task: Task, counts: Counts, examiner: Examiner) -> Attempt:
     """Return an attempt on the whole cluster, whose price is 0."""
     everything = examiner.kinds.everything
     for effort in range(EFFORTS):
-        verdict = examiner.survives(everything, task.survive, effort)
+        verdict = examiner.survives(everything, task.settings.survive, effort)
         if verdict is Verdict.REFUTED:
             return Attempt(counts, inf, inf, None)
         if verdict is Verdict.CARRIES:
@@ -207,7 +209,7 @@ def _placement(examiner: Examiner, devices: Devices) -> Placement | None:
 
 def _needed(task: Task, placement: Placement, devices: tuple[int, ...]) -> tuple[int, ...]:
     """Return the devices of a set that are needed; those that run nothing may be spares."""
-    if task.survive:
+    if task.settings.survive:
         return devices
     return tuple(sorted({*placement.devices.tolist()}))
 

@@ -138,8 +138,8 @@ def check_supported(task: Task, instances: int) -> None:
         "overheads of messages": costs,
         f"the network {network.kind}": network.kind not in SUPPORTED,
         f"the model {task.objective.model}": task.objective.model != "bottleneck",
-        "survive": task.survive,
-        "whole operators": task.whole,
+        "survive": task.settings.survive,
+        "whole operators": task.settings.whole_operators,
         "constraints on single instances": named_instances(graph, rules),
     }
     for what, has_it in faults.items():

@@ -6,7 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.capacity.plan.unequal import check_losses
-from streamplace.capacity.sizing.attempts import Attempt, Task, attempt
+from streamplace.capacity.sizing.attempts import Attempt, Task, attempt, go_on
 from streamplace.capacity.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.capacity.sizing.instances import named_instances
 from streamplace.capacity.sizing.needs import Need, conditions_of, needs_of
@@ -61,12 +61,12 @@ class JointSize:
             throughput=score.throughput,
             placement=placement,
             score=score,
-            minimise=task.minimise,
+            minimise=task.settings.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in best.devices),
             seconds=seconds,
-            survive=task.survive,
+            survive=task.settings.survive,
         )
         return replace(result, cut_off=result.gap > 0.0)  # each choice had a share of the time
 
@@ -94,6 +94,7 @@ def cheapest(task: Task, choices: Choices, bound: float, budget: Budget) -> Join
     if choices.are_few(ALL_VECTORS):
         return search.all(bound)
     search.climb(bound)
+    search.go_on(bound)
     return JointSize(search.best, bound)
 
 
@@ -168,9 +169,24 @@ class _Search:
             self.attempt(vector, LATER_SHARE)
             if self.price <= bound * SAME:
                 return JointSize(self.best, bound)
+        self.go_on(bound)
         if complete:
             bound = max(bound, min(own.bound for own in self._known.values()))
         return JointSize(self.best, min(bound, self.price))
+
+    def go_on(self, bound: float) -> None:
+        """Go on with the search for the devices of the best choice in the time that is left.
+
+        Where none was found, that time is for lower source rates.
+        """
+        if self.best is None or self.price <= bound * SAME or self._budget.seconds_left() <= 0:
+            return
+        is_cheaper_next = _priced(self._task) is not None
+        budget = self._budget.share(SHARE if is_cheaper_next else 1.0)
+        own = go_on(self._task, self.best, budget)
+        self._known[self._at] = own
+        if own.rank < self.best.rank:
+            self.best = own
 
     def climb(self, bound: float) -> None:
         """Go to the first better neighbour of the best choice, until there is none."""
@@ -224,7 +240,7 @@ def joint_size(task: Task, choices: Choices, seconds: float | None) -> JointSize
         error = unfound(task)
         error.task, error.seconds_left = task, budget.seconds_left()
         raise error
-    if task.minimise == "machines":
+    if task.settings.minimise == "machines":
         return JointSize(on_cheaper_devices(task, found.best, budget), found.bound)
     return found
 
@@ -235,14 +251,14 @@ def searched(task: Task, choices: Choices, budget: Budget) -> JointSize:
         problem = task.problem(choices.counts(choices.first), apart=True)
     except InfeasibleError as error:
         raise with_rate(error, task, _needs) from None
-    check_losses(problem, task.survive, "size")
+    check_losses(problem, task.settings.survive, "size")
     kinds = Kinds(problem, task.prices)
     needs = needs_of(problem)
     check_needs(task, choices.counts(choices.first), needs, _needs)
-    if task.minimise == "instances":
+    if task.settings.minimise == "instances":
         return fewest_instances(task, choices, budget)
     conditions = conditions_of(needs, kinds, apart(problem))
-    return cheapest(task, choices, fluid_bound(conditions, kinds, task.survive), budget)
+    return cheapest(task, choices, fluid_bound(conditions, kinds, task.settings.survive), budget)
 
 
 def _needs(task: Task, counts: Counts) -> list[Need]:
@@ -257,11 +273,9 @@ def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
     best
         The attempt with the fewest devices that was found.
     """
-    prices = [device.price for device in task.cluster.devices]
-    known = [price for price in prices if price is not None]
-    if len(known) < len(prices) or len({*known}) == 1 or budget.seconds_left() <= 0:
+    priced = _priced(task)
+    if priced is None or budget.seconds_left() <= 0:
         return best
-    priced = replace(task, prices=np.array(known))
     most = len(best.devices)
     found = attempt(priced, best.counts, budget.share(SHARE), most=most)
     before = float(priced.prices[list(best.devices)].sum())
@@ -272,4 +286,16 @@ def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
         price=float(len(found.devices)),
         placement=found.placement,
         devices=found.devices,
+    )
+
+
+def _priced(task: Task) -> Task | None:
+    """Return the task with the prices of devices; None if there are none that differ."""
+    prices = [device.price for device in task.cluster.devices]
+    known = [price for price in prices if price is not None]
+    is_one = len(known) < len(prices) or len({*known}) == 1
+    return (
+        None
+        if is_one or task.settings.minimise != "machines"
+        else replace(task, prices=np.array(known))
     )

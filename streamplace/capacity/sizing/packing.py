@@ -94,7 +94,7 @@ class PackedSize:
             throughput=rate * min(1.0, target / max(highest, 1e-300)),
             placement=None,
             score=None,
-            minimise=task.minimise,
+            minimise=task.settings.minimise,
             bound=self.bound,
             limits=limits,
             devices=tuple(names[d] for d in self.packed.devices),
@@ -126,11 +126,15 @@ def packed_size(task: Task, choices: Choices, budget: Budget) -> PackedSize:
     least = fluid_bound(conditions_of(needs, kinds), kinds, 0)
     everywhere = float(task.prices.sum())
     packed = pack_on_fewest(
-        task, ones, instances, everywhere if task.minimise == "instances" else least, budget
+        task,
+        ones,
+        instances,
+        everywhere if task.settings.minimise == "instances" else least,
+        budget,
     )
     if packed is None:
         raise unfound(task)
-    bound = float(sum(counts.values())) if task.minimise == "instances" else least
+    bound = float(sum(counts.values())) if task.settings.minimise == "instances" else least
     return PackedSize(counts, packed, bound)
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
+from streamplace.capacity.settings import Minimise
 from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import limit_beside, number, rounded_down
@@ -19,7 +20,6 @@ from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
 
-Minimise = Literal["machines", "money", "instances"]
 SIZE = ("size",)
 """What messages of `size` begin with."""
 LIMITS_SHOWN = 5

@@ -69,13 +69,13 @@ def check_needs(task: Task, counts: Counts, needs: Sequence[Need], needs_of: Nee
     needs
         What they need.
     """
-    need, met = least_met(needs, task.survive)
+    need, met = least_met(needs, task.settings.survive)
     if met < CARRIED:
         at_most = highest_rate(task, needs_of, task.planned * met)
 
         def helps(changed: Task) -> bool:
             try:
-                after = least_met(needs_of(changed, counts), task.survive)[1]
+                after = least_met(needs_of(changed, counts), task.settings.survive)[1]
             except StreamplaceError:  # a change that cannot be made does not help
                 return False
             return after > met * (1.0 + MIN_GAIN)
@@ -115,7 +115,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
             needs = needs_of(less, {one.operator: one.counts[0] for one in several})
         except InfeasibleError:
             return False
-        return least_met(needs, less.survive)[1] >= CARRIED
+        return least_met(needs, less.settings.survive)[1] >= CARRIED
 
     budget, high = Budget(SECONDS), task.planned
     low = max(likely, LOWEST * high)
@@ -133,7 +133,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
 
 
 def _fault(task: Task, need: Need, at_most: float, helps: Callable[[Task], bool]) -> Fault:
-    after = " after the loss of any one of them" if task.survive else ""
+    after = " after the loss of any one of them" if task.settings.survive else ""
     offered, carried = f"{number(task.planned)} tuples/s", rounded_up(at_most)
     if not need.mask.all():
         text, rules = _restricted(task, need), rules_of(task, need.operators)
@@ -158,7 +158,7 @@ def _with_more(task: Task, need: Need) -> Task:
     """Return the task with further devices like one of those that the need is about."""
     devices = [task.cluster.devices[d] for d in need.mask.nonzero()[0]]
     like = max(devices, key=lambda device: device.mips * device.cores)
-    wider = wider_by(task.cluster, like, 1 + task.survive)
+    wider = wider_by(task.cluster, like, 1 + task.settings.survive)
     added = len(wider.devices) - len(task.cluster.devices)
     return replace(task, cluster=wider, prices=np.append(task.prices, np.ones(added)))
 

@@ -28,7 +28,7 @@ class UnfoundError(PlacementError):
 def fault_under_rules(task: Task, what: str) -> Fault:
     """Return a fault of a size, with the rules under which it holds after what is wrong."""
     rules = rules_of(task)
-    names = [*map(str, rules), *["whole operators"] * task.whole]
+    names = [*map(str, rules), *["whole operators"] * task.settings.whole_operators]
     under = f" under {listed_and(names)}" if names else ""
     of_constraints = any(rule.of_constraints for rule in rules)
     return Fault(what + under, place=SIZE, of_constraints=of_constraints)
@@ -36,7 +36,7 @@ def fault_under_rules(task: Task, what: str) -> Fault:
 
 def unfound(task: Task) -> UnfoundError:
     """Return the error of a size that was not found."""
-    after = " after the loss of any one of them" if task.survive else ""
+    after = " after the loss of any one of them" if task.settings.survive else ""
     carrying = f"that carry {number(task.planned)} tuples/s on these devices{after}"
     error = UnfoundError(fault_under_rules(task, f"found no numbers of instances {carrying}"))
     error.advise("a longer search may find some")
@@ -51,7 +51,7 @@ def refuse_losses(task: Task, problem: Problem) -> None:
     problem
         The problem with the fewest instances, without the rules that more of them could obey.
     """
-    found = loss_conflict(problem) if task.survive else None
+    found = loss_conflict(problem) if task.settings.survive else None
     if found is not None:
         device, conflict = found
         fault = f"after the loss of {device!r}, {conflict}"

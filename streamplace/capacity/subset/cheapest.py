@@ -16,6 +16,9 @@ MAX_CELLS = 4_000_000  # sets x kinds
 CHEAPER = 1.0 - 1e-9  # factor below which a price is lower by more than rounding
 EFFORTS = 4  # turns over all sets that are still possible, each with a higher effort
 FEW_SETS = 300  # sets that are examined one by one without a search for a cheaper set first
+# Sets that are examined from the cheapest on at once. Of more, a set is first reduced from all
+# devices by short searches, so that a good one is known where the clock ends the examination.
+VERY_FEW_SETS = 30
 PATIENCE = 30  # rounds of removals without a cheaper set after which to stop
 TINY = 1e-300  # spread of the order of removals where all devices are equally useful
 ADDED = 4  # devices added before a round of removals, at most
@@ -132,19 +135,21 @@ class Search:
     def __init__(
         self, examiner: Examiner, survive: int, seed: int, most: int | None = None
     ) -> None:
-        self._examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
+        self.examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
         total = int(examiner.kinds.total.sum())
         self._most = total if most is None else min(most, total)
         self._budget = examiner.budget
         self._rng = np.random.default_rng(seed)
         self._best: Counts | None = None
         self._price = np.inf
+        self._effort = 0
+        self._lattice: Lattice | None = None
 
     def run(self) -> Cheapest:
         """Return the cheapest set found and the bound on its price."""
         everything, lattice = self._kinds.everything, None
         if Lattice.is_small(self._kinds):
-            lattice = Lattice(self._examiner, self._survive, self._most)
+            lattice = self._lattice = Lattice(self.examiner, self._survive, self._most)
             if (first := lattice.next()) is not None:  # no condition excludes it, so try it at once
                 counts = lattice.counts(first)
                 if self._carries(counts) is Verdict.CARRIES:
@@ -160,19 +165,32 @@ class Search:
                 return Cheapest(None, 0.0, refuted=True)
             return Cheapest(None, self._relaxation().price)
         self._accept(everything)
+        if lattice is not None:
+            lattice.new_turn()
+            if lattice.left > FEW_SETS:
+                self._remove_repeatedly(self._budget.share(SEARCHING))
+            elif lattice.left > VERY_FEW_SETS:
+                self._accept(self._reduced(everything, self._usefulness(), self._budget))
+        return self._rest()
+
+    def go_on(self, budget: Budget) -> Cheapest:
+        """Return what `run` returns, after more time, once it has found a set."""
+        self._budget = self.examiner.budget = budget
+        return self._rest()
+
+    def _rest(self) -> Cheapest:
+        lattice = self._lattice
         if lattice is None:
             self._remove_repeatedly(self._budget)
-            self._remove_free()
-            return Cheapest(self._best, self._relaxation().price)
-        lattice.new_turn()
-        if lattice.left > FEW_SETS:
-            self._remove_repeatedly(self._budget.share(SEARCHING))
-        bound = self._examine_all(lattice)
+            bound = self._relaxation().price
+        else:
+            bound = self._examine_all(lattice)
         self._remove_free()
-        return Cheapest(self._best, bound, refuted=self._best is None and not lattice.left)
+        refuted = self._best is None and lattice is not None and not lattice.left
+        return Cheapest(self._best, bound, refuted=refuted)
 
     def _carries(self, counts: Counts, effort: int = 0) -> Verdict:
-        return self._examiner.survives(counts, self._survive, effort)
+        return self.examiner.survives(counts, self._survive, effort)
 
     def _accept(self, counts: Counts) -> bool:
         """Keep a set that carries everything if it is cheaper, or as cheap with fewer devices."""
@@ -189,7 +207,7 @@ class Search:
 
     def _remove_repeatedly(self, budget: Budget) -> None:
         """Add a few devices to the best set and remove others, until no round is successful."""
-        usefulness = self._relaxation().value - self._kinds.price
+        usefulness = self._usefulness()
         spread = max(float(np.median(np.abs(usefulness))), TINY)
         larger = self._kinds.everything
         if self._survive:
@@ -205,7 +223,7 @@ class Search:
 
     def _accept_largest(self, budget: Budget) -> None:
         """Keep what remains of the most devices allowed, those of the largest amounts."""
-        amounts = self._examiner.conditions.amounts.sum(axis=0)
+        amounts = self.examiner.conditions.amounts.sum(axis=0)
         kinds = np.argsort(-amounts, kind="stable")
         order = np.repeat(kinds, self._kinds.total[kinds])
         counts = tuple(np.bincount(order[: self._most], minlength=len(amounts)).tolist())
@@ -214,7 +232,7 @@ class Search:
 
     def _with_spares(self, usefulness: Floats, budget: Budget) -> Counts:
         """Return a cheap set that carries everything after one loss less, with spare devices."""
-        inner = Search(self._examiner, self._survive - 1, 0)
+        inner = Search(self.examiner, self._survive - 1, 0)
         inner._accept(self._kinds.everything)
         inner._remove_repeatedly(budget.share(SEARCHING))
         counts = self._kinds.everything if inner._best is None else inner._best
@@ -230,8 +248,11 @@ class Search:
             count *= 2
         return self._kinds.everything
 
+    def _usefulness(self) -> Floats:
+        return self._relaxation().value - self._kinds.price
+
     def _relaxation(self) -> PriceBound:
-        conditions = self._examiner.conditions
+        conditions = self.examiner.conditions
         return price_bound(conditions, self._kinds, self._survive, self._price)
 
     def _extended(self, counts: Counts) -> Counts:
@@ -247,7 +268,7 @@ class Search:
     def _remove_free(self) -> None:
         """Remove devices that cost nothing from the best set if it can spare them."""
         if self._best is not None:
-            usefulness = self._examiner.conditions.amounts.sum(axis=0)
+            usefulness = self.examiner.conditions.amounts.sum(axis=0)
             free = self._kinds.price == 0
             self._accept(self._reduced(self._best, usefulness, self._budget, free))
 
@@ -260,38 +281,43 @@ class Search:
             order = order[removable[order]]
         pending = [int(kind) for kind in order for _ in range(counts[kind])]
         blocks: list[Sequence[int]] = [pending]
+        failed = set[Counts]()  # devices of a kind are alike, so the same set comes back
         while pending and blocks and budget.seconds_left() > 0:
             block = blocks.pop()
             lost = tuple(np.bincount(block, minlength=len(counts)).tolist())
             left = without(counts, lost)
-            holds = self._examiner.conditions.hold(np.array([left]), self._survive)[0]
-            if holds and sum(left) and self._carries(left, QUICK) is Verdict.CARRIES:
+            holds = self.examiner.conditions.hold(np.array([left]), self._survive)[0]
+            is_new = sum(left) and left not in failed
+            if holds and is_new and self._carries(left, QUICK) is Verdict.CARRIES:
                 counts = left
-            elif len(block) > 1:
+                continue
+            failed.add(left)
+            if len(block) > 1:
                 middle = len(block) // 2
                 blocks += [block[middle:], block[:middle]]
         return counts
 
     def _examine_all(self, lattice: Lattice) -> float:
         """Examine sets that may be cheaper, the cheapest first; return the lower bound on price."""
-        for effort in range(EFFORTS):
+        while self._effort < EFFORTS:
             lattice.exclude(self._price * CHEAPER)
             while self._budget.seconds_left() > 0 and (number := lattice.next()) is not None:
-                counts, refuted = lattice.counts(number), len(self._examiner.refuted)
-                verdict = self._carries(counts, effort)
+                counts, refuted = lattice.counts(number), len(self.examiner.refuted)
+                verdict = self._carries(counts, self._effort)
                 if verdict is Verdict.CARRIES:
                     self._accept(counts)
                     lattice.exclude(self._price * CHEAPER)
                 elif verdict is Verdict.REFUTED:
-                    if len(self._examiner.refuted) > refuted:
+                    if len(self.examiner.refuted) > refuted:
                         self._grow(lattice)
                     lattice.refute(number)
-            if not lattice.new_turn() or self._budget.seconds_left() <= 0:
+            if self._budget.seconds_left() <= 0 or not lattice.new_turn():
                 break
+            self._effort += 1
         cheapest = lattice.cheapest()
         return self._price if cheapest is None else min(cheapest, self._price)
 
     def _grow(self, lattice: Lattice) -> None:
         """Extend the latest refuted set if it is worth it."""
         if lattice.left > 2 * len(self._kinds.price):
-            self._examiner.grow(self._examiner.refuted[-1])
+            self.examiner.grow(self.examiner.refuted[-1])

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple, cast
 import numba
 import numpy as np
 from llvmlite import ir
-from numba.core import cgutils as _cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from streamplace.sim.jit import part
+from streamplace.sim.kernels.numba_private import cgutils as _cgutils
 
 LANES = 8  # numbers in a vector; LLVM splits it for processors with shorter ones
 ROWS = 4  # rows whose results are computed together

@@ -39,7 +39,7 @@ def test_a_plan_is_a_table_a_curve_and_json(
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (["--survive", "2"], "--survive: must be at most 1 (got 2)"),
+        (["--survive", "2"], "--survive: must be 0 or 1 (got 2)"),
         (["--survive", "-1"], "--survive"),
         (
             ["--model", "engine"],

@@ -129,7 +129,7 @@ def test_rates_that_cannot_be_sustained(capsys: Capture, graph: Path) -> None:
         (("--at", "1", "--source-rate", "2"), "cannot combine --at with --source-rate"),
         (("--at", "1", "-o", "x.json"), "cannot combine --at with -o"),
         (("-o", "-", "--json"), "only one of -o, --graph-out and --json can write to stdout"),
-        (("--survive", "2"), "--survive: must be at most 1 (got 2)"),
+        (("--survive", "2"), "--survive: must be 0 or 1 (got 2)"),
         (("--catch-up", "0"), "must be finite and above 0"),
         (("--minimise", "money"), "graph.json: size: no device has a price"),
         (("--source-rate", "1e9"), "count: 128 partitions, 800,000 tuples/s at most"),

@@ -184,13 +184,13 @@ def test_invalid_arguments_are_refused() -> None:
     half_priced = Cluster([Device("a", 2000.0, price=1.0), Device("b", 1000.0)])
     with pytest.raises(ClusterError, match="plan: 'b' has no price, but other devices have one"):
         plan(GRAPH, half_priced)
-    with pytest.raises(UsageError, match=r"survive must be 0 or 1 \(got 2\)"):
+    with pytest.raises(UsageError, match=r"survive: must be 0 or 1 \(got 2\)"):
         plan(GRAPH, SLOW, survive=2)
     with pytest.raises(UsageError, match="engine"):
         plan(GRAPH, SLOW, model="engine")
-    with pytest.raises(UsageError, match="most must be"):
+    with pytest.raises(UsageError, match="most: must be"):
         plan(GRAPH, SLOW, most=0)
-    with pytest.raises(UsageError, match="seconds must be"):
+    with pytest.raises(UsageError, match="seconds: must be"):
         plan(GRAPH, SLOW, seconds=-1.0)
 
 

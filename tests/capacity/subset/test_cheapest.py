@@ -128,6 +128,41 @@ def test_the_bound_of_many_devices_is_their_linear_relaxation() -> None:
     assert np.ceil(expected - 1e-3) <= found <= np.ceil(expected)
 
 
+class Reads(Budget):
+    """A budget whose time is up once it was asked for so many times."""
+
+    def __init__(self, reads: int) -> None:
+        super().__init__(1.0)
+        self._reads = reads
+
+    def seconds_left(self) -> float:
+        self._reads -= 1
+        return 1.0 if self._reads >= 0 else 0.0
+
+
+def search_of_pairs(reads: int) -> Search:
+    """Return a search for the devices of 30 pairs of operators; 25 of 60 suffice."""
+    loads = {f"{kind}{i}": load for i in range(30) for kind, load in (("a", 4e3), ("b", 4.4e3))}
+    operators = [Operator(name, load, 2e3) for name, load in loads.items()]
+    graph = StreamGraph(operators, [Stream(f"a{i}", f"b{i}") for i in range(30)], source_rate=3e4)
+    problem = Problem(graph, Cluster.equal(60, mips=12.0))
+    return Search(Examiner(problem, Kinds(problem, np.ones(60)), 0, 2_000, Reads(reads)), 0, 0)
+
+
+def test_a_good_set_is_known_before_all_cheaper_ones_are_examined() -> None:
+    """Examined from the cheapest on alone, all 60 devices would be the only set known by then."""
+    found = search_of_pairs(reads=8).run()
+    assert found.counts is not None
+    assert sum(found.counts) <= 30
+
+
+def test_a_search_goes_on_where_its_time_was_up() -> None:
+    search = search_of_pairs(reads=8)
+    first = search.run()
+    assert first.bound < 25.0
+    assert search.go_on(Budget()) == Cheapest((25,), 25.0)
+
+
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_set() -> None:
     first, second = (searched(many_devices(), 1)[0] for _ in range(2))

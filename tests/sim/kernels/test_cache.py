@@ -5,6 +5,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from threading import Barrier, BrokenBarrierError
 from typing import Any
@@ -14,7 +15,9 @@ import pytest
 
 from streamplace.sim.jit import bare, kernel
 from streamplace.sim.kernels import before_compiling, bundle
-from streamplace.sim.kernels.cache import _folder, for_bundle, key_of, read_saved
+from streamplace.sim.kernels.cache import RECORDED, _folder, key_of, read_saved
+from streamplace.sim.kernels.numba_private import for_bundle
+from streamplace.sim.kernels.signatures import read_signatures
 
 CODE = """
 import sys
@@ -118,6 +121,50 @@ def test_a_saved_kernel_is_not_compiled_again(folder: Path) -> None:
         assert len(missing) == 3
     finally:
         before_compiling.pop()
+
+
+def total_of_another_package(root: Path, factor: float) -> Any:
+    """Write and load a package whose kernel calls a function of another of its modules."""
+    package = root / "outside"
+    package.mkdir(exist_ok=True)
+    (package / "__init__.py").touch()
+    (package / "parts.py").write_text(
+        "from streamplace.sim.jit import bare\n"
+        f"FACTOR = {factor}\n"
+        "@bare\n"
+        "def scaled(x):\n"
+        "    return FACTOR * x\n"
+    )
+    (package / "sums.py").write_text(
+        "from outside import parts\n"
+        "from streamplace.sim.jit import kernel\n"
+        "@kernel\n"
+        "def total(numbers):\n"
+        "    return parts.scaled(numbers[0]) + parts.scaled(numbers[1])\n"
+    )
+    for name in [each for each in sys.modules if each.partition(".")[0] == "outside"]:
+        del sys.modules[name]
+    return import_module("outside.sums").total
+
+
+def test_a_kernel_of_another_package_is_compiled_saved_and_recorded(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, record = tmp_path_factory.mktemp("root"), tmp_path_factory.mktemp("record")
+    monkeypatch.syspath_prepend(root)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # files change within a second
+    monkeypatch.setenv(RECORDED, str(record))
+    missing: list[None] = []
+    monkeypatch.setattr(
+        "streamplace.sim.kernels.cache.before_compiling", [lambda: missing.append(None)]
+    )
+    for factor, expected, compiled in ((2.0, 6.0, 1), (2.0, 6.0, 1), (3.0, 9.0, 2)):
+        assert total_of_another_package(root, factor)(np.array([1.0, 2.0])) == expected
+        assert len(missing) == compiled
+    assert len([*folder.iterdir()]) == 2
+    assert {name for path in record.iterdir() for name in read_signatures(path)} == {
+        "outside.sums.total"
+    }
 
 
 @pytest.mark.usefixtures("folder")

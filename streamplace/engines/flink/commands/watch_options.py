@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import Field, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, made_of, option
-from streamplace.control.settings import MAX_S, ControllerSettings
+from streamplace.cli.settings import option_name, options_of
+from streamplace.control.settings import DURATION, ControllerSettings
 from streamplace.engines.flink.applying.apply import check_jar_file
 from streamplace.engines.flink.watching.handing_out import DOCUMENT
 from streamplace.errors import UsageError
@@ -34,24 +35,6 @@ NAMES = {
 }
 """Options that other commands have too, under another name than the field."""
 BAND_OPTIONS = "--low, --target-utilisation, --high"
-KINDS: dict[str, dict[str, Any]] = {
-    "share": {"type": param_types.NUMBER, "callback": param_types.share, "metavar": "U"},
-    "duration": {"type": param_types.SECONDS, "metavar": "S"},
-    "step of Flink": {
-        "type": param_types.SECONDS,
-        "callback": param_types.wait,
-        "metavar": "S",
-    },
-    "count": {"type": param_types.Whole(1), "metavar": "N"},
-    "price": {"type": param_types.NUMBER, "metavar": "PRICE"},
-}
-"""Kind of a setting -> its option. `ControllerSettings` checks durations and prices."""
-
-
-def option_name(field: str) -> str:
-    """Return the name of the option of a field of `ControllerSettings`."""
-    name = NAMES.get(field, field.removesuffix("_s"))
-    return f"--{name.replace('_', '-')}"
 
 
 def settings() -> Any:
@@ -66,8 +49,7 @@ def settings() -> Any:
         help="Factor on all durations except those of Flink's own steps (--deadline, "
         "--start-timeout, --timeout), for trials: 0.0667 is 15 times as fast.",
     )
-    members = {setting.name: _option(setting) for setting in fields(ControllerSettings)}
-    return made_of({**members, "scale": scale}, the_settings)
+    return made_of({**options_of(ControllerSettings, names=NAMES), "scale": scale}, the_settings)
 
 
 def the_settings(scale: float, **chosen: Any) -> ControllerSettings:
@@ -98,29 +80,11 @@ def _naming_option(more: str = "") -> Iterator[None]:
     except UsageError as error:
         setting = error.fault.option
         error.update(
-            option=option_name(setting) + more
+            option=option_name(setting, NAMES) + more
             if hasattr(ControllerSettings, setting)
             else BAND_OPTIONS
         )
         raise click.UsageError(str(error)) from None
-
-
-def duration(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    """Refuse a time in seconds that is 0 or less, NaN, or longer than settings may be."""
-    if value is not None and not 0 < value <= MAX_S:
-        message = f"must be above 0 and at most {MAX_S:,} s (got {value:g})"
-        raise click.BadParameter(message, ctx, param)
-    return value
-
-
-def _option(setting: Field[Any]) -> Any:
-    return option(
-        option_name(setting.name),
-        default=setting.default,
-        show_default=True,
-        help=setting.metadata["about"].replace("`high`", "--high"),
-        **KINDS[setting.metadata["kind"]],
-    )
 
 
 @dataclass(frozen=True)
@@ -159,7 +123,7 @@ class WatchOptions(options.Common):
     max_age: float | None = option(
         "--max-age",
         type=param_types.SECONDS,
-        callback=duration,
+        callback=param_types.in_range(DURATION),
         metavar="S",
         help="Largest age of the checkpoint from which a cancelled job goes on.",
     )
