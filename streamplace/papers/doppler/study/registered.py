@@ -38,6 +38,8 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
 }
 """The sizes of the policy of each system of the kind ``doppler``."""
 SYSTEMS = (*SIZES, PLACETO, PRETRAINED)
+OF_TABLES = (DOPPLER, SEL_ONLY, PLC_ONLY, PLACETO, PRETRAINED)
+"""Those of the paper's Tables 2, 3 and 7, with further seeds on released graphs."""
 FURTHER = (*STAGED, PLACETO_LONGER, PUBLISHED_SETTINGS)
 """Systems that were added to the plan later."""
 ONLY_ON: Mapping[str, tuple[str, ...]] = {
@@ -84,6 +86,9 @@ class Registered:
         Numbers of devices; everything but DOPPLER and the plain placers runs on the first only.
     seeds
         Training seeds of every policy.
+    most_seeds
+        Those of `OF_TABLES` on released graphs with the first number of devices: an interval on a
+        single graph needs five. They were added to the plan last.
     imitation_epochs, imitation_samples
         Updates of the first stage, and episodes of each.
     search_epochs
@@ -118,6 +123,7 @@ class Registered:
     graphs: tuple[str, ...] = GRAPHS
     devices: tuple[int, ...] = (4, 8)
     seeds: int = 3
+    most_seeds: int = 5
     imitation_epochs: int = 30
     imitation_samples: int = 8
     search_epochs: int = 150
@@ -159,6 +165,7 @@ QUICK = Registered(
     graphs=("chain-mm",),
     devices=(2,),
     seeds=1,
+    most_seeds=1,
     imitation_epochs=4,
     search_epochs=4,
     simulation_epochs=4,

@@ -11,6 +11,7 @@ from streamplace.papers.doppler.study.registered import (
     DOPPLER,
     FULL,
     FURTHER,
+    OF_TABLES,
     ONLY_ON,
     PLACETO,
     PLACETO_LONGER,
@@ -78,7 +79,7 @@ class DopplerStudy(WorkloadStudy[Workload]):
     @property
     def size(self) -> Registered:
         """The size of the study."""
-        return self.with_seeds(QUICK if self.quick else FULL, "seeds")
+        return self.with_seeds(QUICK if self.quick else FULL, "seeds", "most_seeds")
 
     @property
     def workloads(self) -> list[Workload]:
@@ -132,6 +133,10 @@ class DopplerStudy(WorkloadStudy[Workload]):
         for repeat in range(self.size.seeds):
             for system, workload in self._further():
                 yield system, workload, repeat
+        for repeat in range(self.size.seeds, self.size.most_seeds):
+            for workload in self.workloads:
+                if workload.source == RELEASED and workload.devices == self.size.devices[0]:
+                    yield from ((system, workload, repeat) for system in OF_TABLES)
 
     def _is_trained(self, system: str, workload: Workload) -> bool:
         if system == DOPPLER:
