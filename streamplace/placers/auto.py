@@ -30,7 +30,7 @@ from streamplace.placers.search.balance import (
 )
 from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
-from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.consolidate import consolidate, fewer_devices, fewest_devices
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
 from streamplace.placers.starting import fast_placement, first_row
@@ -183,20 +183,24 @@ class Auto(ReportingPlacer):
         every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         # Trying all placements is exact, so that no other placer and no search is needed.
         if every:
-            placements = every if start is None else [start, *every]
+            placements = tried = every if start is None else [start, *every]
             if type(problem.objective) is Throughput:
                 bound = problem.source_rate * float(qualities(problem, every).max())
         else:
-            placements = self._results(problem, rng, start, budget)
-            found, bound = self._searched(problem, rng, start, placements, budget)
-            placements += found
+            tried = self._results(problem, rng, start, budget)
+            found, bound = self._searched(problem, rng, start, tried, budget)
+            placements = [*tried, *found]
         proven = True if bound is not None and not every else None
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
             # Nobody runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
-                return Found(settled(problem, [best.canonical(), best]), bound, proven)
+                chosen = settled(problem, [best.canonical(), best])
+                fewer = None
+                if self.prefer is None:  # whoever states it knows the other choice
+                    fewer = fewer_devices(problem, chosen, tried, are_all=bool(every))
+                return Found(chosen, bound, proven, fewer_devices=fewer)
         else:
             as_good = AS_GOOD[self.prefer == "fewest" and not every]
             best = consolidate(problem, rng, placements, budget, as_good)
@@ -273,12 +277,14 @@ class Auto(ReportingPlacer):
     ) -> list[Placement]:
         """Run the placers that are quick enough until time is up.
 
-        Each placer returns what it would return alone with the same seed. Unless headroom matters,
-        the best possible placement ends this, so that an initial one is left alone.
+        Each placer returns what it would return alone with the same seed. The best possible
+        placement ends this, so that an initial one is left alone, unless headroom or the number of
+        devices matters.
         """
         placements = [] if start is None else [start]
         possible = evaluator(problem).best_possible
-        wanted = inf if possible is None or balances(self.prefer, start) else possible * CLOSE
+        matters = balances(self.prefer, start) or (self.prefer == "fewest" and start is None)
+        wanted = inf if possible is None or matters else possible * CLOSE
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))

@@ -63,12 +63,16 @@ class Found:
         (V,) operators in the order in which a list scheduler's own schedule starts them; an
         operator follows its inputs. None if the placement had to be repaired, so that it is not
         that of the schedule.
+    fewer_devices
+        The number of devices of another placement that also carries everything, if that is smaller
+        and `placement` uses more for the sake of balance; None if no such placement is known.
     """
 
     placement: Placement
     bound: float | None = None
     optimal: bool | None = None
     own_order: Ints | None = None
+    fewer_devices: int | None = None
 
     @property
     def status(self) -> str | None:

@@ -15,6 +15,7 @@ from streamplace.scoring import throughput as score
 from streamplace.scoring.compiled import compiled
 from streamplace.workflows.diff import diff
 from streamplace.workflows.place import solve
+from streamplace.workflows.result import Result
 from tests.support.graphs import two_operator_graph
 
 
@@ -33,6 +34,18 @@ def test_defaults_come_from_the_graph_and_the_paper() -> None:
     assert result.placement.problem.cluster == sp.Cluster.equal()
     with pytest.raises(ProblemError, match="the graph has no source rate; set it with --source"):
         sp.place(two_operator_graph(None))
+
+
+def test_the_last_line_says_how_few_devices_suffice() -> None:
+    def last(result: Result) -> str:
+        return str(result._view().body[-1])
+
+    graph = two_operator_graph(100.0)
+    assert "; 1 machine suffices (--prefer fewest)" in last(solve(Problem(graph, "3x2000")))
+    for placer in ("auto:prefer=fewest", "auto:prefer=balance", "greedy"):
+        assert "suffice" not in last(solve(Problem(graph, "3x2000"), placer))
+    assert "suffice" not in last(solve(Problem(graph, "3x2000"), max_latency="p99=10s"))
+    assert "suffice" not in last(solve(Problem(graph, "1x2000")))
 
 
 def test_a_short_time_limit_bounds_the_price_of_the_bound() -> None:

@@ -48,6 +48,37 @@ def fewest_devices(
     return placements[min(good.tolist(), key=cost)]
 
 
+def fewer_devices(
+    problem: Problem, chosen: Placement, placements: Sequence[Placement], *, are_all: bool
+) -> int | None:
+    """Return the fewest devices that carry everything, if placements show and a proof confirms it.
+
+    The proof is that no fewer devices have room for the work, or that all placements are known.
+    Where these placements are tried with ``fewest`` as well, it needs no more devices.
+
+    Parameters
+    ----------
+    chosen
+        The placement whose devices must be more.
+    are_all
+        Whether the placements have the fewest devices among all that are as good.
+    """
+    carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
+    least = min((len(np.unique(placements[i].devices)) for i in carried), default=None)
+    if least is None or least >= len(np.unique(chosen.devices)):
+        return None
+    return least if are_all or least <= _least_by_work(problem) else None
+
+
+def _least_by_work(problem: Problem) -> int:
+    """Return a number of devices below which the work of all operators has no room."""
+    arrays = flow(problem)
+    if len(arrays.timed):  # the work differs between devices
+        return 1
+    room = np.cumsum(np.sort(arrays.capacity)[::-1])
+    return int(np.searchsorted(room, arrays.work.sum() * CLOSE)) + 1
+
+
 def size_of(problem: Problem, row: Ints) -> tuple[float, float]:
     """Return the number of devices of a placement, (V,), and the bits between them per tuple."""
     arrays = flow(problem)
