@@ -64,8 +64,8 @@ class Found:
         operator follows its inputs. None if the placement had to be repaired, so that it is not
         that of the schedule.
     fewer_devices
-        The number of devices of another placement that also carries everything, if that is smaller
-        and `placement` uses more for the sake of balance; None if no such placement is known.
+        The fewest devices on which a placement that was tried carries everything, if proven and
+        fewer than those of `placement`, which are more for the sake of balance; otherwise None.
     """
 
     placement: Placement

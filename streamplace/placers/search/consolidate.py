@@ -6,6 +6,7 @@ import numpy as np
 
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import Annealer, moved_to_allowed, schedule
+from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -48,35 +49,21 @@ def fewest_devices(
     return placements[min(good.tolist(), key=cost)]
 
 
-def fewer_devices(
-    problem: Problem, chosen: Placement, placements: Sequence[Placement], *, are_all: bool
-) -> int | None:
-    """Return the fewest devices that carry everything, if placements show and a proof confirms it.
+def proven_fewest(problem: Problem, placements: Sequence[Placement]) -> int | None:
+    """Return the fewest devices on which one of the placements carries everything, if proven.
 
-    The proof is that no fewer devices have room for the work, or that all placements are known.
-    Where these placements are tried with ``fewest`` as well, it needs no more devices.
-
-    Parameters
-    ----------
-    chosen
-        The placement whose devices must be more.
-    are_all
-        Whether the placements have the fewest devices among all that are as good.
+    The proof is that no fewer devices have room for the work of all operators. None: none of them
+    carries everything, or fewer devices may do.
     """
-    carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
-    least = min((len(np.unique(placements[i].devices)) for i in carried), default=None)
-    if least is None or least >= len(np.unique(chosen.devices)):
-        return None
-    return least if are_all or least <= _least_by_work(problem) else None
-
-
-def _least_by_work(problem: Problem) -> int:
-    """Return a number of devices below which the work of all operators has no room."""
     arrays = flow(problem)
-    if len(arrays.timed):  # the work differs between devices
-        return 1
-    room = np.cumsum(np.sort(arrays.capacity)[::-1])
-    return int(np.searchsorted(room, arrays.work.sum() * CLOSE)) + 1
+    carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
+    if not carried or type(problem.objective) is not Throughput:
+        return None
+    fewest = min(len(np.unique(placements[i].devices)) for i in carried)
+    room = np.sort(arrays.capacity)[::-1][: fewest - 1].sum()
+    # The work of timed operators differs between devices.
+    is_proven = fewest == 1 or (room < arrays.work.sum() * CLOSE and not len(arrays.timed))
+    return fewest if is_proven else None
 
 
 def size_of(problem: Problem, row: Ints) -> tuple[float, float]:
