@@ -15,6 +15,7 @@ from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_sm
 from streamplace.placers.registry import NAMES, class_of, placer_of, search_of_pass
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
+    CARRIED,
     FEW_PLACEMENTS,
     Prefer,
     balanced,
@@ -30,7 +31,7 @@ from streamplace.placers.search.balance import (
 )
 from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
 from streamplace.placers.search.consolidate import AS_GOOD as FEWER
-from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.consolidate import consolidate, fewest_devices, proven_fewest
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
 from streamplace.placers.starting import fast_placement, first_row
@@ -179,15 +180,20 @@ class Auto(ReportingPlacer):
         # No bound is known, as with the engine, where a score takes long: the closed form leads.
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
-        bound = None
+        bound = fewest = None
         every = best_and_cheapest(problem, 1.0 - ROUNDING, FEW_PLACEMENTS)
         # Trying all placements is exact, so that no other placer and no search is needed.
         if every:
             placements = every if start is None else [start, *every]
             if type(problem.objective) is Throughput:
-                bound = problem.source_rate * float(qualities(problem, every).max())
+                reached = float(qualities(problem, every).max())
+                bound = problem.source_rate * reached
+                if reached >= CARRIED:
+                    fewest = len(np.unique(every[-1].devices))
         else:
             placements = self._results(problem, rng, start, budget)
+            if self.prefer is None and start is None:
+                fewest = proven_fewest(problem, placements)
             found, bound = self._searched(problem, rng, start, placements, budget)
             placements += found
         proven = True if bound is not None and not every else None
@@ -196,7 +202,12 @@ class Auto(ReportingPlacer):
             best = balanced(problem, rng, placements, budget, search=False)
             # Nobody runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
-                return Found(settled(problem, [best.canonical(), best]), bound, proven)
+                chosen = settled(problem, [best.canonical(), best])
+                used = len(np.unique(chosen.devices))
+                # Whoever states a preference knows the other one.
+                if self.prefer is not None or (fewest is not None and fewest >= used):
+                    fewest = None
+                return Found(chosen, bound, proven, fewer_devices=fewest)
         else:
             as_good = AS_GOOD[self.prefer == "fewest" and not every]
             best = consolidate(problem, rng, placements, budget, as_good)
@@ -273,12 +284,14 @@ class Auto(ReportingPlacer):
     ) -> list[Placement]:
         """Run the placers that are quick enough until time is up.
 
-        Each placer returns what it would return alone with the same seed. Unless headroom matters,
-        the best possible placement ends this, so that an initial one is left alone.
+        Each placer returns what it would return alone with the same seed. The best possible
+        placement ends this, so that an initial one is left alone, unless headroom or the number of
+        devices matters.
         """
         placements = [] if start is None else [start]
         possible = evaluator(problem).best_possible
-        wanted = inf if possible is None or balances(self.prefer, start) else possible * CLOSE
+        matters = balances(self.prefer, start) or (self.prefer == "fewest" and start is None)
+        wanted = inf if possible is None or matters else possible * CLOSE
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))

@@ -63,12 +63,16 @@ class Found:
         (V,) operators in the order in which a list scheduler's own schedule starts them; an
         operator follows its inputs. None if the placement had to be repaired, so that it is not
         that of the schedule.
+    fewer_devices
+        The fewest devices on which a placement that was tried carries everything, if proven and
+        fewer than those of `placement`, which are more for the sake of balance; otherwise None.
     """
 
     placement: Placement
     bound: float | None = None
     optimal: bool | None = None
     own_order: Ints | None = None
+    fewer_devices: int | None = None
 
     @property
     def status(self) -> str | None:

@@ -318,8 +318,9 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
     for place, name in devices:
         if name not in cluster.index:
             what, remedy = no_device(name, cluster)
-            fault = Fault(f"constraints.{place}: {what}", remedy=remedy, of_constraints=True)
-            raise RuleDeviceError(fault)
+            raise RuleDeviceError(
+                Fault(f"constraints.{place}: {what}", remedy=remedy, of_constraints=True)
+            )
 
 
 def no_device(name: str, cluster: Cluster) -> tuple[str, str]:

@@ -3,6 +3,8 @@
 A package of streamplace names what it adds to a group in its file ``entry_points.txt``, as
 installed distributions do. Without the folder of a package, its names are unknown, and all else
 works. The files are read without a look at installed distributions, which takes 40 ms.
+
+Only packages of streamplace can add to the groups in `PRIVATE`.
 """
 
 from collections.abc import Mapping
@@ -11,6 +13,16 @@ from functools import cache
 from pathlib import Path
 
 FILE = "entry_points.txt"
+PRIVATE = (
+    "streamplace.commands.about",
+    "streamplace.commands.takes",
+    "streamplace.configs",
+    "streamplace.families.about",
+    "streamplace.measurements",
+    "streamplace.placers.about",
+    "streamplace.semantics",
+)
+"""Groups that are read from these files alone, since most are read whenever a command starts."""
 
 
 @cache

@@ -173,7 +173,8 @@ def place_problem(
     better, report = goal.improve(problem, outcome.placement, seed)
     seconds = outcome.seconds + work_clock.now() - begun
     found = outcome.found if better is outcome.placement else Found(better)
-    reported: dict[str, Any] = {goal.report: report}
+    # what suffices without the goal says nothing of it
+    reported: dict[str, Any] = {goal.report: report, "fewer_devices": None}
     return replace(result_of(found, name, seconds, time_limit_of(placer)), **reported)
 
 
@@ -199,4 +200,5 @@ def result_of(
         bound=upper,
         bound_is_loose=upper is not None and scored.bound_is_loose,
         max_source_rate=max_source_rate(problem, placement.devices),
+        fewer_devices=found.fewer_devices,
     )

@@ -24,6 +24,7 @@ from streamplace.scoring.registry import evaluator_of_pass
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
+from streamplace.util.text import counted
 
 if TYPE_CHECKING:
     from streamplace.latency.confidence import Confidence
@@ -128,6 +129,8 @@ class Result(PlacementResult):
         standard errors.
     latency
         Whether a limit on latency is kept, if it was asked for.
+    fewer_devices
+        See `Found`.
     """
 
     score: ThroughputScore
@@ -136,6 +139,7 @@ class Result(PlacementResult):
     max_source_rate: float | None = field(default=None, kw_only=True)
     confidence: "Confidence | None" = field(default=None, kw_only=True)
     latency: "LatencyAnswer | None" = field(default=None, kw_only=True)
+    fewer_devices: int | None = field(default=None, kw_only=True)
 
     @property
     def gap(self) -> float | None:
@@ -197,7 +201,7 @@ class Result(PlacementResult):
             (
                 *self.score.view_with(self.placement).body,
                 *self._headroom(),
-                self._line(self._bound_in_words()),
+                self._line(self._bound_in_words() + self._fewer_in_words()),
             ),
         )
 
@@ -212,6 +216,14 @@ class Result(PlacementResult):
         if self.bound is None:
             return ""
         return f"; {bound_in_words(self.score, self.bound, is_loose=self.bound_is_loose)}"
+
+    def _fewer_in_words(self) -> str:
+        """Return how many devices carry everything as well, as the end of a line."""
+        fewer = self.fewer_devices
+        if fewer is None:
+            return ""
+        suffice = "suffices" if fewer == 1 else "suffice"
+        return f"; {counted(fewer, 'machine')} {suffice} (--prefer fewest)"
 
 
 def bound_in_words(

@@ -275,6 +275,14 @@ def test_a_limit_on_latency_says_that_it_holds_without_losses_only() -> None:
         assert (after in texts) == bool(survive)
 
 
+def test_headroom_is_named_unless_it_was_stated() -> None:
+    for target, expected in ((1.0, ["50.0% headroom at the bottleneck, device {} ("]), (0.9, [])):
+        found = size(READ, "1x2000", target_utilisation=target, evaluations=500)
+        texts = [part.text for part in view_of(found).body if isinstance(part, Line)]
+        named = [text for text in texts if "headroom" in text]
+        assert [text[: text.index("--")] for text in named] == expected
+
+
 def table(*rates: float) -> SizeTable:
     return sizes(READ, "3x1000", rates, evaluations=500)
 

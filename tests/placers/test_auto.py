@@ -1,6 +1,7 @@
 """Tests for the placer `auto`, compared with the placers that it runs."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from streamplace.placers.registry import NAMES, make_placer
 from streamplace.placers.search.chains import CONTIGUOUS
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Model
+from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities, qualities_of_rows
 from streamplace.scoring.throughput import throughput
 from tests.support.graphs import chain_graph, preset_graph
@@ -49,6 +51,35 @@ def test_auto_is_never_worse_than_the_placers_it_runs(preset: str) -> None:
 def test_auto_uses_no_more_devices_than_needed() -> None:
     placement = make_placer("auto:evaluations=2000")(Problem(chain_graph(*[1.0] * 8)), seeded_rng())
     assert len(placement.pes) == 1
+
+
+def test_fewer_devices_than_balance_uses_are_named_only_where_fewest_finds_them() -> None:
+    """On small problems they are the fewest, by brute force."""
+    named = 0
+    for operators, devices, load in product((5, 30), (3, 6), (0.8, 1.7, 2.6)):
+        cluster = Cluster.equal(devices)
+        graph = chain_graph(3e5, 1e5, 2e5, 1e5, 4e5)
+        if operators > 5:
+            graph = Recipe("layered", operators, seed=operators).graph(devices)
+        work = float(flow(Problem(graph, cluster, source_rate=1.0)).work.sum())
+        problem = Problem(graph, cluster, source_rate=load * float(cluster.capacity[0]) / work)
+        found = Auto(evaluations=5_000).run(problem, seeded_rng())
+        assert Auto(evaluations=5_000, prefer="balance").run(problem, seeded_rng()) == replace(
+            found, fewer_devices=None
+        )
+        fewest = Auto(evaluations=5_000, prefer="fewest").run(problem, seeded_rng())
+        assert fewest.fewer_devices is None
+        if found.fewer_devices is None:
+            continue
+        named += 1
+        used = len(np.unique(fewest.placement.devices))
+        assert load < found.fewer_devices == used < len(np.unique(found.placement.devices))
+        assert qualities(problem, [fewest.placement])[0] > 1 - 1e-9
+        if operators == 5 and devices == 3:
+            rows = np.array(list(product(range(devices), repeat=operators)), np.int32)
+            carry = rows[qualities_of_rows(problem, rows) > 1 - 1e-9]
+            assert min(len(set(row)) for row in carry.tolist()) == found.fewer_devices
+    assert named > 6
 
 
 def test_auto_reports_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring import throughput as score
 from streamplace.scoring.compiled import compiled
 from streamplace.workflows.diff import diff
+from streamplace.workflows.result import Result
 from tests.support.graphs import two_operator_graph
 from tests.support.placements import solve
 
@@ -48,6 +49,18 @@ def test_at_most_three_calls_lead_to_the_code_of_a_placer() -> None:
 
     sp.place(two_operator_graph(), placer=Last())
     assert calls[calls.index("place") + 1 :] == ["place_problem", "run_placer", "run", "__call__"]
+
+
+def test_the_last_line_says_how_few_devices_suffice() -> None:
+    def last(result: Result) -> str:
+        return str(result._view().body[-1])
+
+    graph = two_operator_graph(100.0)
+    assert "; 1 machine suffices (--prefer fewest)" in last(solve(Problem(graph, "3x2000")))
+    for placer in ("auto:prefer=fewest", "auto:prefer=balance", "greedy"):
+        assert "suffice" not in last(solve(Problem(graph, "3x2000"), placer))
+    assert "suffice" not in last(solve(Problem(graph, "3x2000"), max_latency="p99=10s"))
+    assert "suffice" not in last(solve(Problem(graph, "1x2000")))
 
 
 def test_a_short_time_limit_bounds_the_price_of_the_bound() -> None:

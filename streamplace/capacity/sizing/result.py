@@ -9,7 +9,7 @@ from typing import Any
 from streamplace.capacity.settings import Minimise
 from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.display.mixins import Displayable, Tabular
-from streamplace.display.text import limit_beside, number, rounded_down
+from streamplace.display.text import limit_beside, number, percent, rounded_down
 from streamplace.display.view import Grid, Line, Names, View
 from streamplace.errors import Fault, UsageError
 from streamplace.files import write_placement
@@ -184,8 +184,19 @@ class SizeResult(Displayable):
         if self.survive:
             limits = [Line("devices: {}", (Names.of(self.devices),)), *limits]
         shown = self.score.view_with(self.placement).body
-        body = (table, *shown, *limits, *latency, Line(self.headline))
+        body = (table, *shown, *limits, *latency, *self._headroom(), Line(self.headline))
         return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
+
+    def _headroom(self) -> tuple[Line, ...]:
+        """Return what is left at the bottleneck, unless a share to leave was stated."""
+        if self.placement is None or self.score is None:
+            return ()
+        if self.placement.problem.target_utilisation < 1:
+            return ()
+        top = self.score.bottleneck
+        left = percent(max(0.0, 1.0 - top.utilisation))
+        text = f"{left} headroom at the bottleneck, {top.kind} {{}} (--target-utilisation sets it)"
+        return (Line(text, (top.name,)),)
 
 
 @dataclass(frozen=True)

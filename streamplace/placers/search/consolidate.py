@@ -6,6 +6,7 @@ import numpy as np
 
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import Annealer, moved_to_allowed, schedule
+from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -46,6 +47,23 @@ def fewest_devices(
 
     good = np.flatnonzero(reached >= as_good * reached.max())
     return placements[min(good.tolist(), key=cost)]
+
+
+def proven_fewest(problem: Problem, placements: Sequence[Placement]) -> int | None:
+    """Return the fewest devices on which one of the placements carries everything, if proven.
+
+    The proof is that no fewer devices have room for the work of all operators. None: none of them
+    carries everything, or fewer devices may do.
+    """
+    arrays = flow(problem)
+    carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
+    if not carried or type(problem.objective) is not Throughput:
+        return None
+    fewest = min(len(np.unique(placements[i].devices)) for i in carried)
+    room = np.sort(arrays.capacity)[::-1][: fewest - 1].sum()
+    # The work of timed operators differs between devices.
+    is_proven = fewest == 1 or (room < arrays.work.sum() * CLOSE and not len(arrays.timed))
+    return fewest if is_proven else None
 
 
 def size_of(problem: Problem, devices: Ints) -> tuple[float, float]:

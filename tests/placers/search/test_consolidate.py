@@ -10,7 +10,7 @@ from benchmarks.reference.strategies import cases
 from streamplace import Cluster, Constraints, Placement, Problem, Recipe
 from streamplace.placers.budget import Budget
 from streamplace.placers.registry import make_placer
-from streamplace.placers.search.consolidate import consolidate, fewest_devices
+from streamplace.placers.search.consolidate import consolidate, fewest_devices, proven_fewest
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import CLOSED_FORMS
@@ -106,6 +106,17 @@ def test_the_cheapest_has_fewest_devices_then_least_traffic() -> None:
     rows = [[0, 1, 2, 0], [0, 1, 0, 1], [0, 0, 0, 1], [0, 1, 1, 0]]
     found = [Placement(problem, row) for row in rows]
     assert fewest_devices(problem, found).devices.tolist() == [0, 0, 0, 1]
+
+
+def test_few_devices_are_proven_by_their_capacity() -> None:
+    problem = Problem(chain_graph(*[1e5] * 4), "3x2500", source_rate=1e4)  # 1.6 devices of work
+    two, three = (Placement(problem, row) for row in ([0, 0, 1, 1], [0, 0, 1, 2]))
+    one = Placement(problem, [0, 0, 0, 0])
+    assert proven_fewest(problem, [one, three, two]) == 2
+    assert proven_fewest(problem, [one, three]) is None, "two may do"
+    assert proven_fewest(problem, [one]) is None
+    light = Problem(problem.graph, "3x2500", source_rate=1e3)
+    assert proven_fewest(light, [Placement(light, [0, 0, 0, 0])]) == 1
 
 
 def test_auto_with_evaluations_is_deterministic() -> None:
