@@ -171,7 +171,7 @@ def _meaning(about: str, unset: str, kind: Kind) -> str:
     return f"{about} None: {unset}." if unset else about
 
 
-class Given(Protocol[A_contra, B_contra, Made_contra, Result_co]):
+class WithSettings(Protocol[A_contra, B_contra, Made_contra, Result_co]):
     """A function of a graph, a cluster, and an object of settings."""
 
     def __call__(
@@ -194,7 +194,7 @@ class Taking(Protocol[A_contra, B_contra, Chosen, Result_co]):
 def taking(
     cls: Callable[Chosen, Made_contra],
 ) -> Callable[
-    [Given[A_contra, B_contra, Made_contra, Result_co]],
+    [WithSettings[A_contra, B_contra, Made_contra, Result_co]],
     Taking[A_contra, B_contra, Chosen, Result_co],
 ]:
     """Return a decorator for functions of a graph, a cluster and an object of settings.
