@@ -50,7 +50,9 @@ SINGLE = (
 
 
 @taking(SizeSettings)
-def size(graph: StreamGraph, cluster: Cluster | str | None, settings: SizeSettings) -> SizeResult:
+def size(
+    graph: StreamGraph, cluster: Cluster | str | None = None, *, settings: SizeSettings
+) -> SizeResult:
     """Choose the number of instances of each operator, and place all of them.
 
     The lower bounds of DS2 (Kalavri et al., OSDI 2018) on the numbers come first, with the skew of

@@ -22,7 +22,7 @@ def options_of(
     *chosen: str,
     names: Mapping[str, str] | None = None,
     added: Mapping[str, str] | None = None,
-) -> dict[str, "Field[Any]"]:
+) -> dict[str, Any]:
     """Return the options of settings, by the names of their fields.
 
     Parameters

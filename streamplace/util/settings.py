@@ -12,7 +12,7 @@ function, with their meanings in its docstring, and `cli.settings` makes them op
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from functools import wraps
+from functools import partial, wraps
 from inspect import cleandoc, signature
 from math import inf
 from textwrap import wrap
@@ -28,7 +28,7 @@ Chosen = ParamSpec("Chosen")
 A_contra = TypeVar("A_contra", contravariant=True)
 B_contra = TypeVar("B_contra", contravariant=True)
 Result_co = TypeVar("Result_co", covariant=True)
-Made = TypeVar("Made")
+Made_contra = TypeVar("Made_contra", contravariant=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +171,14 @@ def _meaning(about: str, unset: str, kind: Kind) -> str:
     return f"{about} None: {unset}." if unset else about
 
 
+class WithSettings(Protocol[A_contra, B_contra, Made_contra, Result_co]):
+    """A function of a graph, a cluster, and an object of settings."""
+
+    def __call__(
+        self, graph: A_contra, cluster: B_contra | None = None, *, settings: Made_contra
+    ) -> Result_co: ...
+
+
 class Taking(Protocol[A_contra, B_contra, Chosen, Result_co]):
     """A function of a graph, a cluster, and settings as keyword arguments."""
 
@@ -184,37 +192,37 @@ class Taking(Protocol[A_contra, B_contra, Chosen, Result_co]):
 
 
 def taking(
-    cls: Callable[Chosen, Made],
+    cls: Callable[Chosen, Made_contra],
 ) -> Callable[
-    [Callable[[A_contra, B_contra | None, Made], Result_co]],
+    [WithSettings[A_contra, B_contra, Made_contra, Result_co]],
     Taking[A_contra, B_contra, Chosen, Result_co],
 ]:
     """Return a decorator for functions of a graph, a cluster and an object of settings.
 
     The settings become keyword arguments. Their meanings are added to the docstring.
     """
-    make, own = cast("Any", cls), signature(cls).parameters
+    return partial(_taking, cast("Any", cls))
+
+
+def _taking(make: type[CheckedSettings], function: Any) -> Any:
+    own, of_function = signature(make).parameters, signature(function)
+    first = [each for each in of_function.parameters.values() if each.name != "settings"]
+    known = {*own, *(each.name for each in first)}
+
+    @wraps(function)
+    def call(*args: Any, **named: Any) -> Any:
+        if unknown := [name for name in named if name not in known]:
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}"
+            )
+        chosen = {name: named.pop(name) for name in [*named] if name in own}
+        return function(*args, **named, settings=make(**chosen))
+
     entries = "\n".join(
         "\n    ".join([name, *wrap(about, WIDTH)]) for name, about in meanings(make).items()
     )
-
-    def decorator(function: Any) -> Any:
-        @wraps(function)
-        def call(graph: Any, cluster: Any = None, **settings: Any) -> Any:
-            if unknown := [name for name in settings if name not in own]:
-                raise TypeError(
-                    f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}"
-                )
-            return function(graph, cluster, make(**settings))
-
-        of_function: Any = signature(function)
-        graph, cluster, _ = of_function.parameters.values()
-        text, raises, rest = cleandoc(function.__doc__).partition("Raises\n---")
-        call.__doc__ = f"{text.rstrip()}\n{entries}\n\n{raises}{rest}"
-        shown = of_function.replace(
-            parameters=[graph, cluster.replace(default=None), *own.values()]
-        )
-        vars(call)["__signature__"] = shown  # what `help` shows
-        return call
-
-    return decorator
+    text, raises, rest = cleandoc(function.__doc__).partition("Raises\n---")
+    call.__doc__ = f"{text.rstrip()}\n{entries}\n\n{raises}{rest}"
+    shown = of_function.replace(parameters=[*first, *own.values()])
+    vars(call)["__signature__"] = shown  # what `help` shows
+    return call

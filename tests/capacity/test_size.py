@@ -1,6 +1,6 @@
 """The sizes of jobs: numbers of instances, tables, the fluid model, and factored problems."""
 
-from itertools import combinations
+from itertools import combinations, count
 from math import ceil
 from typing import Any, get_args
 
@@ -373,3 +373,21 @@ def test_a_rate_beyond_all_devices_is_named_before_what_large_sizes_lack() -> No
         size(graph, "5x2500", source_rate=1e9, survive=1)
     with pytest.raises(UsageError, match="for which it does not support survive"):
         size(graph, "2000x2500x8", source_rate=2e8, survive=1)
+
+
+@pytest.mark.parametrize(("reads", "machines"), [(170, 25), (85, 30)])
+def test_a_time_limit_is_used_whole(
+    reads: int, machines: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers are given, and the clock goes on by the same step whenever it is read."""
+    loads = {f"{kind}{i}": load for i in range(30) for kind, load in (("a", 4e3), ("b", 4.4e3))}
+    operators = [sp.Operator(name, load, 2e3, parallelism=1) for name, load in loads.items()]
+    streams = [sp.Stream(f"a{i}", f"b{i}") for i in range(30)]
+    graph = sp.StreamGraph(operators, streams, source_rate=3e4)
+    cluster, steps = sp.Cluster.equal(60, mips=12.0), count()
+    size(graph, cluster, evaluations=2_000)  # loads the kernels
+    monkeypatch.setattr("streamplace.sim.work_clock._seconds", lambda: next(steps) / reads)
+    found = size(graph, cluster, seconds=1.0, evaluations=2_000)
+    assert found.machines == machines
+    assert found.cut_off == (machines > 25)
+    assert next(steps) >= reads

@@ -42,7 +42,9 @@ class Trip(CheckedSettings):
 
 
 @taking(Trip)
-def travel(graph: str, cluster: str | None, settings: Trip) -> tuple[str, str | None, Trip]:
+def travel(
+    graph: str, cluster: str | None = None, *, settings: Trip
+) -> tuple[str, str | None, Trip]:
     """Travel.
 
     Parameters

@@ -21,7 +21,9 @@ from streamplace.workflows.naming_conflicts import naming_conflicts
 
 
 @taking(PlanSettings)
-def plan(graph: StreamGraph, cluster: Cluster | str | None, settings: PlanSettings) -> Plan:
+def plan(
+    graph: StreamGraph, cluster: Cluster | str | None = None, *, settings: PlanSettings
+) -> Plan:
     """Find the devices that sustain a source rate: the fewest equal ones, or the cheapest.
 
     If the devices and links of the cluster are equal, and no operator is limited to some of them,
