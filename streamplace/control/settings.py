@@ -49,10 +49,8 @@ class ControllerSettings:
     stabilisation_s: float = _setting(  # a guess
         "duration", 120.0, "Time after a start of the job during which measurements are ignored."
     )
-    cool_down_s: float = (
-        _setting(  # two windows, which must agree that the last action was too little
-            "duration", 600.0, f"Time after an action without another one, {UNLESS_SURE}."
-        )
+    cool_down_s: float = _setting(  # two windows, which must agree that the last was too little
+        "duration", 600.0, f"Time after an action without another one, {UNLESS_SURE}."
     )
     scale_down_after_s: float = _setting(  # as Flink's autoscaler
         "duration",
