@@ -245,14 +245,14 @@ def shipping(backend: Backend) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if (module := _module_missing_there(error)) is None:
+        if (module := _module_not_found(error)) is None:
             raise
         raise _failed(
             backend, f"its workers have no module {module!r}; {SHIP[backend.name].format(module)}"
         ) from error
 
 
-def _module_missing_there(error: BaseException | None) -> str | None:
+def _module_not_found(error: BaseException | None) -> str | None:
     """Return the module that an error of a worker says is missing there, if it is not here."""
     while error is not None:
         for name in _NO_MODULE.findall(str(error)):

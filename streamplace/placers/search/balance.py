@@ -202,8 +202,8 @@ def balanced(
     reached = qualities(loaded, known)
     if search and reached.max() < AS_GOOD:
         rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-        limit = budget.share(SHARE).within(SECONDS)
-        known.append(best_of_chains(loaded, rng, rows, limit, wanted=AS_GOOD))
+        share = budget.share(SHARE).within(SECONDS)
+        known.append(best_of_chains(loaded, rng, rows, share, wanted=AS_GOOD))
         reached = qualities(loaded, known)
     order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
     found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)
