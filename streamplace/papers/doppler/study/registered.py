@@ -38,8 +38,6 @@ SIZES: Mapping[str, Mapping[str, Any]] = {
 }
 """The sizes of the policy of each system of the kind ``doppler``."""
 SYSTEMS = (*SIZES, PLACETO, PRETRAINED)
-OF_TABLES = (DOPPLER, SEL_ONLY, PLC_ONLY, PLACETO, PRETRAINED)
-"""Those of the paper's Tables 2, 3 and 7, with further seeds on released graphs."""
 FURTHER = (*STAGED, PLACETO_LONGER, PUBLISHED_SETTINGS)
 """Systems that were added to the plan later."""
 ONLY_ON: Mapping[str, tuple[str, ...]] = {
@@ -87,7 +85,7 @@ class Registered:
     seeds
         Training seeds of every policy.
     most_seeds
-        Those of `OF_TABLES` on released graphs with the first number of devices: an interval on a
+        Those of DOPPLER on released graphs with the first number of devices: an interval on a
         single graph needs five. They were added to the plan last.
     imitation_epochs, imitation_samples
         Updates of the first stage, and episodes of each.

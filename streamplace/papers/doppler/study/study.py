@@ -11,7 +11,6 @@ from streamplace.papers.doppler.study.registered import (
     DOPPLER,
     FULL,
     FURTHER,
-    OF_TABLES,
     ONLY_ON,
     PLACETO,
     PLACETO_LONGER,
@@ -136,7 +135,7 @@ class DopplerStudy(WorkloadStudy[Workload]):
         for repeat in range(self.size.seeds, self.size.most_seeds):
             for workload in self.workloads:
                 if workload.source == RELEASED and workload.devices == self.size.devices[0]:
-                    yield from ((system, workload, repeat) for system in OF_TABLES)
+                    yield DOPPLER, workload, repeat
 
     def _is_trained(self, system: str, workload: Workload) -> bool:
         if system == DOPPLER:
