@@ -48,6 +48,6 @@ def test_the_help_of_a_function_has_all_its_keywords(name: str) -> None:
 
 def test_the_example_of_place_runs() -> None:
     parser, place = doctest.DocTestParser(), sp.place
-    test = parser.get_doctest(inspect.getdoc(place) or "", {}, "place", None, None)
+    test = parser.get_doctest(inspect.getdoc(place) or "", {"sp": sp}, "place", None, None)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
