@@ -28,7 +28,7 @@ def test_no_public_name_is_loaded_before_its_use() -> None:
     assert run.stdout == "False\n"
 
 
-def documented(function: Callable[..., Any]) -> set[str]:
+def names_in_help(function: Callable[..., Any]) -> set[str]:
     """Return the names under ``Parameters`` of a docstring."""
     _, _, text = (inspect.getdoc(function) or "").partition("Parameters\n----------\n")
     section = re.split(r"\n(?=\w+\n-+\n)", text)[0].splitlines()
@@ -43,11 +43,11 @@ def test_the_help_of_a_function_has_all_its_keywords(name: str) -> None:
         return
     parameters = inspect.signature(function).parameters.values()
     every = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY or name == "place"]
-    assert [each for each in every if each not in documented(function)] == []
+    assert [each for each in every if each not in names_in_help(function)] == []
 
 
 def test_the_example_of_place_runs() -> None:
     parser, place = doctest.DocTestParser(), sp.place
-    test = parser.get_doctest(inspect.getdoc(place) or "", {}, "place", None, None)
+    test = parser.get_doctest(inspect.getdoc(place) or "", {"sp": sp}, "place", None, None)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0

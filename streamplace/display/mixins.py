@@ -20,8 +20,8 @@ RENDERERS = {
 }
 """Functions from a view to what is shown; a module is loaded at the first display, since most
 values are never shown."""
-PANDAS = "streamplace.util.extras:load_pandas"
-"""Returns pandas, which few install; loaded when a table is asked for."""
+DATA_FRAME = "streamplace.util.extras:load_data_frame"
+"""Returns the class of pandas, which few install; loaded when a table is asked for."""
 _TRUNCATING = Repr()
 _TRUNCATING.maxstring = _TRUNCATING.maxlong = NAME_LENGTH
 
@@ -66,7 +66,7 @@ class Tabular(ABC):
         UsageError
             If pandas is not installed.
         """
-        return load_ours(PANDAS)("to_frame()").DataFrame(self.to_records())
+        return load_ours(DATA_FRAME)("to_frame()")(self.to_records())
 
 
 def view_of(value: Displayable) -> View:

@@ -101,7 +101,7 @@ def listed_faults(
     shown: list[PlacedFault] = []
     for fault in found[:MAX_DESCRIBED]:
         place = without_tags(form, fault["loc"])
-        place, what, got = _described(fault, origin(place) if origin else place, form, toml)
+        place, what, got = _parts_of(fault, origin(place) if origin else place, form, toml)
         shown.append(PlacedFault(_text_of((within, *place) if within else place), what, got))
     return joined_faults(shown, len(found))
 
@@ -143,7 +143,7 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     return found
 
 
-def _described(
+def _parts_of(
     fault: Any, place: Place, form: type[BaseModel], toml: bool
 ) -> tuple[Place, str, str]:
     """Return place, kind and value of a fault; an unknown field's name belongs to its kind."""

@@ -153,9 +153,9 @@ def from_attributed_graph(
         labels.append(attributes.get("label", ""))
         place = f"{where}: {source!r:.40} -> {target!r:.40}"
         for end in (source, target):
-            if end in attributed.labels:
-                raise FormatError(f"{place}: {end!r:.40} is a group; join the nodes in it instead")
             if end not in attributed.nodes:
+                if end in attributed.labels:
+                    raise FormatError(f"{place}: {end!r:.40} is a group; join its nodes instead")
                 raise FormatError(f"{place}: unknown node {end!r:.40}")
         values = _values(STREAM_FIELDS, attributes, place)
         streams.append(Stream(names[source], names[target], **values))

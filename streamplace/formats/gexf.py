@@ -13,9 +13,12 @@ from streamplace.formats.format import Format, Signs
 from streamplace.formats.graphml import READ
 from streamplace.formats.xml import kind_of, parse_xml, root_pattern
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.plugins import load_ours
 
 NAMESPACE = "http://gexf.net/1.3"
-OF_NETWORKX = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+READER, FAULT = "networkx:read_gexf", "networkx:NetworkXError"
+"""Loaded when a file is read, since networkx is heavy."""
+FAULTS = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What networkx raises besides its own errors for a file that is not GEXF."""
 
 
@@ -66,17 +69,15 @@ def _by_networkx(root: Element, where: str) -> Any:
     It knows some of the namespaces that versions of Gephi write. In this one it finds no colours
     and sizes of the picture.
     """
-    import networkx  # noqa: PLC0415 - heavy
-
     for each in root.iter():
         each.tag = f"{{{NAMESPACE}}}{kind_of(each)}"
     try:
-        return networkx.read_gexf(BytesIO(tostring(root)))
+        return load_ours(READER)(BytesIO(tostring(root)))
     except RecursionError:
         raise
-    except (networkx.NetworkXError, *OF_NETWORKX) as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split()):.80}"
-        raise FormatError(f"{where}: not GEXF that networkx reads ({said})") from None
+    except (load_ours(FAULT), *FAULTS) as error:
+        reported = f"{type(error).__name__}: {' '.join(str(error).split()):.80}"
+        raise FormatError(f"{where}: not GEXF that networkx reads ({reported})") from None
 
 
 def _texts(data: Mapping[str, Any], known: tuple[str, ...]) -> Attributes:

@@ -83,7 +83,7 @@ def table_of(text: str) -> Table:
         raise GraphError("is empty")
     if faults:
         raise GraphError(joined_faults(faults, len(faults)))
-    if (time := _headed(columns, TIME)) and not _headed(columns, SPEED):
+    if (time := _column_with(columns, TIME)) and not _column_with(columns, SPEED):
         table.notes.append(
             f"{time.header} is the time on a core of {ASSUMED_MIPS:g} MIPS, as in --devices "
             f"4x{ASSUMED_MIPS:g}; a column {SPEED} states another speed"
@@ -95,16 +95,18 @@ def _header(row: list[str]) -> list[Column]:
     if fault := separator_fault(row, (OPERATOR, *WORDS[OPERATOR], FROM, *WORDS[FROM])):
         raise GraphError(fault)
     columns = columns_of([cell.strip() for cell in row])
-    if not _headed(columns, OPERATOR) and not (_headed(columns, FROM) and _headed(columns, TO)):
+    if not _column_with(columns, OPERATOR) and not (
+        _column_with(columns, FROM) and _column_with(columns, TO)
+    ):
         raise GraphError(
             f"the header needs a column {OPERATOR!r}, or columns {FROM!r} and {TO!r} of streams"
         )
-    if (speed := _headed(columns, SPEED)) and not _headed(columns, TIME):
+    if (speed := _column_with(columns, SPEED)) and not _column_with(columns, TIME):
         raise GraphError(f"column {speed.header!r} needs one of times, such as cpu_ms")
     return columns
 
 
-def _headed(columns: list[Column], what: str) -> Column | None:
+def _column_with(columns: list[Column], what: str) -> Column | None:
     return next((each for each in columns if each.what == what), None)
 
 
@@ -114,7 +116,7 @@ def _add(table: Table, columns: list[Column], row: list[str], line: str) -> Iter
         yield PlacedFault(line, f"expected {len(columns)} columns", f"{len(row)}")
         return
     cells = {each: cell.strip() for each, cell in zip(columns, row, strict=True) if cell.strip()}
-    name, before, after = (_taken(cells, what) for what in (OPERATOR, FROM, TO))
+    name, before, after = (_take(cells, what) for what in (OPERATOR, FROM, TO))
     numbers = yield from _numbers(cells, line)
     if name:
         if name in table.operators:
@@ -138,7 +140,7 @@ def _add(table: Table, columns: list[Column], row: list[str], line: str) -> Iter
     table.streams[before, after] = numbers
 
 
-def _taken(cells: dict[Column, str], what: str) -> str:
+def _take(cells: dict[Column, str], what: str) -> str:
     """Remove a cell from those of a row, and return it; empty if there is none."""
     return next((cells.pop(each) for each in [*cells] if each.what == what), "")
 

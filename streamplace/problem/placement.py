@@ -48,8 +48,9 @@ class Placement(Displayable, Tabular):
     def __init__(
         self, problem: Problem, devices: ArrayLike | Mapping[str, str], *, job: str = ""
     ) -> None:
-        instead = "write Placement(Problem(graph, cluster), {operator: device})"
-        check_type("Placement: problem", problem, Problem, ProblemError, instead)
+        if not isinstance(problem, Problem):
+            instead = "write Placement(Problem(graph, cluster), {operator: device})"
+            check_type("Placement: problem", problem, Problem, ProblemError, instead)
         if isinstance(devices, Mapping):
             indices = _indices(problem, devices)
         else:
@@ -68,23 +69,14 @@ class Placement(Displayable, Tabular):
 
     @classmethod
     def of(cls, problem: Problem, assignment: Mapping[str, str]) -> "Placement":
-        """Return a placement from a mapping of operator names to device names.
-
-        Raises
-        ------
-        ProblemError
-            As of the constructor, and if `assignment` is no mapping.
-        """
+        """Return a placement from operator name -> device name; see the constructor for errors."""
         instead = "use operator -> device, or sp.Placement for device indices"
         check_type("assignment:", assignment, Mapping, ProblemError, instead)
         return cls(problem, assignment)
 
     @property
     def assignment(self) -> MappingProxyType[str, str]:
-        """Operator name -> device name, in the graph's order; it cannot be changed.
-
-        ``Placement(problem, {**placement.assignment, "parse": "d1"})`` is another placement.
-        """
+        """Operator name -> device name, in the graph's order; read-only."""
         where = self.problem.cluster.names
         names = self.problem.graph.names
         found = {name: where[d] for name, d in zip(names, self.devices.tolist(), strict=True)}

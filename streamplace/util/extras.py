@@ -1,6 +1,5 @@
 """Optional packages: what to install where one is missing."""
 
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -55,8 +54,8 @@ def load_drawing(path: str) -> Any:
     return load_ours(path)
 
 
-def load_pandas(what: str) -> Any:
-    """Return the module pandas, on which nothing else depends.
+def load_data_frame(what: str) -> Any:
+    """Return the class ``pandas.DataFrame``; nothing else depends on pandas.
 
     Raises
     ------
@@ -66,4 +65,4 @@ def load_pandas(what: str) -> Any:
     if find_spec("pandas") is None:
         raise UsageError(f"{what} needs pandas: pip install pandas; to_records() needs nothing")
     with work_clock.loading():
-        return import_module("pandas")
+        return load_ours("pandas:DataFrame")

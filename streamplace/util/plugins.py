@@ -215,7 +215,7 @@ def load(text: str, path: str, noun: str) -> Any:
 
 
 def load_ours(path: str) -> Any:
-    """Return one of streamplace's own objects by its path, ``module:object``.
+    """Return an object that streamplace's code names by its path, ``module:object``.
 
     Raises
     ------

@@ -85,14 +85,12 @@ def place(
     target_utilisation
         The share of every device and link that may be used, above 0 and at most 1; default 1.
     objective
-        Replaces source rate, model and target utilisation. With `Makespan`, the result is a
-        `MakespanResult`.
+        Replaces source rate, model and target utilisation, such as `Makespan`.
     placer
         A name with options, such as ``metis:parts=3``; or a custom placer, by its name
         ``module:Class`` or as an object; see `Placer`. The default is ``auto``.
     seed
-        Seed of all random choices, a whole number of at least 0; the same seed gives the same
-        placement.
+        Seed of all random choices, at least 0; the same seed gives the same placement.
     confidence
         Probability, above 0 and below 1, with which the placement should carry the source rate,
         over the standard errors of the costs. A search for a higher probability then follows the
@@ -124,7 +122,6 @@ def place(
 
     Examples
     --------
-    >>> import streamplace as sp
     >>> graph = sp.StreamGraph([("a", 9e4, 200), ("b", 6e4, 0)], [("a", "b")], source_rate=1e4)
     >>> sp.place(graph, "2x2500", placer="greedy").placement.assignment["a"]
     'd0'

@@ -1,5 +1,6 @@
 """Result types in terminals and notebooks."""
 
+import json
 from collections.abc import Iterator
 from functools import cache
 from html.parser import HTMLParser
@@ -13,7 +14,7 @@ from rich.console import Console
 
 import streamplace as sp
 from streamplace.display.drawing import STYLE
-from streamplace.display.mixins import Displayable, view_of
+from streamplace.display.mixins import Displayable, Tabular, view_of
 from streamplace.problem.problem import Problem
 from streamplace.workflows.diff import diff
 from streamplace.workflows.explain import explain_throughput as explain
@@ -183,3 +184,28 @@ def test_size_is_bounded() -> None:
         assert len(in_terminal(value)) < 12_000
         assert len(value._repr_html_()) < 16_000
     assert "and 199,988 more" in in_terminal(graph)
+
+
+@cache
+def records() -> dict[str, list[dict[str, Any]]]:
+    """Return the records of each kind of result with a table."""
+    tables = {kind: each for kind, each in results(PLAIN).items() if isinstance(each, Tabular)}
+    return {kind: table.to_records() for kind, table in tables.items()}
+
+
+def test_records_of_tables_are_plain_values() -> None:
+    kinds = ("Placement", "ThroughputScore", "Result", "EngineScore", "Comparison")
+    assert {*records()} == {*kinds, "MakespanComparison", "Plan", "Difference"}
+    assert json.loads(json.dumps(records())) == records()
+    assert [each["operator"] for each in records()["Result"]] == list(PLAIN)
+    assert records()["ThroughputScore"][0].keys() == {"name", "utilisation", "operators"}
+    assert records()["Plan"][0]["devices"] == 1
+
+
+def test_frames_have_the_columns_of_records() -> None:
+    pytest.importorskip("pandas")
+    for kind, rows in records().items():
+        table = results(PLAIN)[kind]
+        assert isinstance(table, Tabular)
+        assert len(table.to_frame()) == len(rows)
+        assert [*table.to_frame().columns] == [*(rows[0] if rows else ())]

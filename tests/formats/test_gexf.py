@@ -61,7 +61,7 @@ def test_nodes_in_groups_are_operators() -> None:
     assert edges(job) == [("lines", "split")] * 2
     assert "groups of the picture are not read: 'host'" in job.notes
     text = text.replace('target="1"', 'target="9"', 1)
-    message = "'0' -> '9': '9' is a group; join the nodes in it instead"
+    message = "'0' -> '9': '9' is a group; join its nodes instead"
     assert refused_document("gexf", text) == message
 
 

@@ -211,7 +211,7 @@ BOMB = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;
         ("100.5", "", "'a': instructions: must be a finite number"),
         ('["gpu"]', "gpu", "'b': requires: line 1 column 1: not JSON"),
         ("1e3", "0", "source_rate: must be finite and above 0"),
-        ('<node id="b">', '<node id="b"><graph/>', "'a' -> 'b': 'b' is a group; join the nodes"),
+        ('<node id="b">', '<node id="b"><graph/>', "'a' -> 'b': 'b' is a group; join its nodes"),
         ("<edge", "<hyperedge/><edge", "hyperedges are not supported"),
     ],
 )

@@ -55,7 +55,7 @@ def test_partitioning_is_of_the_stream_that_enters() -> None:
     assert [stream.partitioning for stream in graph.streams] == ["", "hash"]
 
 
-def test_what_is_not_said_is_unknown() -> None:
+def test_numbers_that_are_not_stated_are_unknown() -> None:
     graph = sp.source("a", rate=5).filter("b").sink("c").graph()
     assert isnan(graph.instructions[0])
     assert isnan(graph.selectivity[1])

@@ -81,16 +81,16 @@ def _workflow(root: Element, where: str) -> Workflow:
 def _seconds(job: Element, place: str) -> float | None:
     """Return the run time of a task, which is an attribute or a profile; None: not stated."""
     return _first_number(
-        [job.get("runtime"), *_stated(job, "profile", "runtime")], "runtime", place
+        [job.get("runtime"), *_texts_of(job, "profile", "runtime")], "runtime", place
     )
 
 
 def _size(file: Element, place: str) -> float | None:
     """Return the size of a file, which is an attribute or metadata; None: not stated."""
-    return _first_number([file.get("size"), *_stated(file, "metadata", "size")], "size", place)
+    return _first_number([file.get("size"), *_texts_of(file, "metadata", "size")], "size", place)
 
 
-def _stated(element: Element, kind: str, key: str) -> Iterator[str | None]:
+def _texts_of(element: Element, kind: str, key: str) -> Iterator[str | None]:
     return (each.text for each in inside(element, kind) if each.get("key") == key)
 
 
