@@ -133,7 +133,7 @@ def simulate(chosen: SimulateOptions) -> None:
         inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
         print_note(assumed)
-    if isinstance(scored, ThroughputScore):
+    if stored.problem.objective.has_rates:
         print_note(suspect_of(stored.problem, scored))
     violated = list(violations(stored))
     for each in violated:
@@ -213,8 +213,8 @@ def _at_fault(stored: Placement, chosen: SimulateOptions) -> str:
 
     A mapping may have an operator on a device that cannot run it, so that no pass ends.
     """
-    is_pass = stored.problem.objective.is_pass
-    return chosen.placement if is_pass else chosen.graph or chosen.placement
+    at_rates = stored.problem.objective.has_rates
+    return (chosen.graph if at_rates else None) or chosen.placement
 
 
 def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str | None) -> None:

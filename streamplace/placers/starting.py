@@ -3,7 +3,7 @@
 import numpy as np
 
 from streamplace.placers.base import BasePlacer
-from streamplace.placers.registry import placer_of, search_of_pass
+from streamplace.placers.registry import placer_of
 from streamplace.placers.repair import feasible
 from streamplace.placers.trivial import Greedy
 from streamplace.problem.placement import Placement
@@ -13,9 +13,8 @@ from streamplace.util.arrays import Ints
 
 def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     """Return the best placement of a few fast placers."""
-    if not problem.objective.is_pass:
-        return Greedy()(problem, rng)
-    placement: Placement = search_of_pass("fast")(problem, rng)
+    fast = problem.objective.function("fast") or Greedy()
+    placement: Placement = fast(problem, rng)
     return placement
 
 

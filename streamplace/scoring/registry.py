@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import wraps
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any
 
 import numpy as np
 
 from streamplace.errors import SimulationError, UsageError
-from streamplace.problem.objective import Model, Throughput
+from streamplace.problem.objective import Model
 from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -25,35 +23,9 @@ THROUGHPUT: dict[Model, str] = {
     "engine": "streamplace.ticks.evaluator:EngineEvaluator",
 }
 """The evaluators of throughput, by model; a module is loaded once a problem has its model."""
-OF_PASS = "streamplace.makespan.evaluator:makespan_evaluator"
-"""Makes the evaluator of a problem whose objective is about one pass."""
 CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")
 """The models that compute throughput from equations, without a run."""
-
-
-Made = TypeVar("Made", bound=Evaluator)
 NO_SCORE = -1.0
-
-
-def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
-    """Return a function that makes one evaluator of a problem for all who use it at the same time.
-
-    Nothing keeps an evaluator that is no longer used: it refers to its problem, whose arrays may be
-    large.
-    """
-
-    def in_use(_problem: Problem) -> WeakValueDictionary[str, Made]:
-        return WeakValueDictionary()
-
-    @wraps(make)
-    def shared(problem: Problem) -> Made:
-        known = problem.compiled(in_use)
-        made = known.get("evaluator")
-        if made is None:
-            made = known["evaluator"] = make(problem)
-        return made
-
-    return shared
 
 
 def model_evaluator(problem: Problem) -> ThroughputEvaluator:
@@ -67,19 +39,17 @@ def class_of(model: Model) -> type[ThroughputEvaluator]:
     return found
 
 
-@shared_while_used
-def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
-    """Return the evaluator of a problem whose objective is `Throughput` or derives from it.
+def made_for_throughput(problem: Problem) -> ThroughputEvaluator:
+    """Return a new evaluator of a problem whose objective is `Throughput` or derives from it.
 
     Raises
     ------
     UsageError
         If the objective's class attribute `evaluator` is not a suitable class, or it raises.
     """
-    kind = type(problem.throughput_objective)
-    if kind is Throughput:
+    if problem.objective.follows_loads:
         return model_evaluator(problem)
-    scored = kind.evaluator
+    scored = problem.objective.evaluator
     if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
         fault = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
         raise UsageError(f"objective {text_of(problem.objective)!r}: {fault}")
@@ -88,14 +58,37 @@ def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     return made
 
 
-def evaluator_of_pass(problem: Problem) -> Any:
-    """Return the evaluator of a problem whose objective is about one pass: `MakespanEvaluator`."""
-    return load_ours(OF_PASS)(problem)
-
-
 def evaluator(problem: Problem) -> Evaluator:
-    """Return the evaluator of a problem; all who use it at the same time get the same one."""
-    return (evaluator_of_pass if problem.objective.is_pass else throughput_evaluator)(problem)
+    """Return the evaluator of a problem, which is made once."""
+    made: Evaluator = problem.evaluator
+    return made
+
+
+def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
+    """Return the evaluator of a problem whose objective is `Throughput` or derives from it.
+
+    Raises
+    ------
+    ProblemError
+        If the objective is another one.
+    UsageError
+        If the objective's class attribute `evaluator` is not a suitable class, or it raises.
+    """
+    problem.require_rates()
+    made: ThroughputEvaluator = problem.evaluator
+    return made
+
+
+def evaluator_of_pass(problem: Problem) -> Any:
+    """Return the evaluator of a problem whose objective is about one pass: `MakespanEvaluator`.
+
+    Raises
+    ------
+    ProblemError
+        If the objective is another one.
+    """
+    problem.require_pass()
+    return problem.evaluator
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:

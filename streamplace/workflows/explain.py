@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -76,11 +75,9 @@ def explain(
     bound = placement.bound if isinstance(placement, PlacementResult) else None
     placement = placement_in("explain: placement", placement)
     check_seed(seed)
-    if placement.problem.objective.is_pass:
-        if constraint_costs:
-            only_throughput(placement.problem.objective, "constraint costs support only throughput")
-        return explain_pass(placement).with_proven(bound)
-    found = explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
+    make = placement.problem.objective.function("explain")
+    found: Explanation | PassExplanation
+    found = make(placement, constraint_costs=constraint_costs, seed=seed)
     return found.with_proven(bound)
 
 
@@ -118,7 +115,7 @@ def _explained(placement: Placement) -> Explanation:
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
     worst = at_worst_rate(placement)
     cause = too_heavy(worst.problem, worst.devices) if without_moves.limited else None
-    if not without_moves.limited and type(problem.objective) is Throughput:
+    if not without_moves.limited and problem.objective.follows_loads:
         return without_moves
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
@@ -206,8 +203,10 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order
 
 
-def explain_pass(placement: Placement) -> PassExplanation:
-    """Explain the score of one pass of a placement.
+def explain_pass(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> PassExplanation:
+    """Explain the score of one pass of a placement; see `explain`.
 
     Raises
     ------
@@ -216,6 +215,8 @@ def explain_pass(placement: Placement) -> PassExplanation:
     GraphError
         If loads overflow.
     """
+    if constraint_costs:
+        only_throughput(placement.problem.objective, "constraint costs support only throughput")
     scored = evaluator_of_pass(placement.problem)
     score = scored.score(placement.devices)
     units = _units_in_turn(placement, score.tried_first, score.timetable.run.duration)

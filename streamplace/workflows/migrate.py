@@ -318,7 +318,7 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
         if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
             return None
         old = Placement.of(problem, old)
-    if problem.objective.is_pass or old.problem.objective.is_pass:
+    if not (problem.objective.has_rates and old.problem.objective.has_rates):
         old = Placement(old.problem.with_objective(problem.objective), old.devices)
         whole = old.problem
         if misplaced(whole.graph, whole.cluster, old.devices):

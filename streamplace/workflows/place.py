@@ -15,12 +15,11 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, throughput_evaluator
-from streamplace.scoring.throughput import bound, max_source_rate
+from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.result import MakespanResult, Result, scheduled
+from streamplace.workflows.result import MakespanResult, Result
 
 if TYPE_CHECKING:
     from streamplace.latency.limit import LatencyLimit
@@ -132,7 +131,7 @@ def placed(
         If `start` is set and the placer does not accept an initial placement, or if the objective
         does not support confidence or limits on latency.
     """
-    _scored = evaluator(problem)  # kept for all that ask for it while this runs
+    evaluator(problem)  # refuses loads that overflow, and objectives without an evaluator
     check_seed(seed)
     name = name_of(placer)
     check_start(placer, start)
@@ -166,7 +165,7 @@ def solve(
     ProblemError
         If the objective is another one.
     """
-    problem.throughput_objective  # noqa: B018 - refuses others
+    problem.require_rates()
     result = placed(problem, placer, seed, start, confidence, max_latency)
     assert isinstance(result, Result)
     return result
@@ -176,22 +175,6 @@ def result_of(
     found: Found, placer: str, seconds: float, limit: float | None = None
 ) -> Result | MakespanResult:
     """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
-    placement, problem = found.placement, found.placement.problem
-    if problem.objective.is_pass:
-        return scheduled(found, placer, seconds)
-    scored = throughput_evaluator(problem)
-    score, upper = scored.score(placement.devices), None
-    if scored.best_possible is not None:
-        upper = scored.bound if limit is None else bound(problem, limit)
-        upper = upper if found.bound is None else min(upper, found.bound)
-        upper *= score.source_rate / problem.source_rate  # at the source rate of the score
-    return Result(
-        placement,
-        score,
-        placer,
-        seconds,
-        status=found.status,
-        bound=upper,
-        bound_is_loose=upper is not None and scored.bound_is_loose,
-        max_source_rate=max_source_rate(problem, placement.devices),
-    )
+    make = found.placement.problem.objective.function("result")
+    made: Result | MakespanResult = make(found, placer, seconds, limit)
+    return made

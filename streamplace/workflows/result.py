@@ -20,8 +20,9 @@ from streamplace.errors import UsageError
 from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
-from streamplace.scoring.registry import evaluator_of_pass
+from streamplace.scoring.registry import evaluator_of_pass, throughput_evaluator
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
+from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
@@ -279,7 +280,36 @@ class MakespanResult(PlacementResult):
         )
 
 
-def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
+def carried(found: Found, placer: str, seconds: float, limit: float | None = None) -> Result:
+    """Return the result of a placement: its throughput, and the bound on it.
+
+    Parameters
+    ----------
+    limit
+        The time limit of the placer in seconds, if one was stated.
+    """
+    placement, problem = found.placement, found.placement.problem
+    scored = throughput_evaluator(problem)
+    score, upper = scored.score(placement.devices), None
+    if scored.best_possible is not None:
+        upper = scored.bound if limit is None else bound(problem, limit)
+        upper = upper if found.bound is None else min(upper, found.bound)
+        upper *= score.source_rate / problem.source_rate  # at the source rate of the score
+    return Result(
+        placement,
+        score,
+        placer,
+        seconds,
+        status=found.status,
+        bound=upper,
+        bound_is_loose=upper is not None and scored.bound_is_loose,
+        max_source_rate=max_source_rate(problem, placement.devices),
+    )
+
+
+def scheduled(
+    found: Found, placer: str, seconds: float, _limit: float | None = None
+) -> MakespanResult:
     """Return the result of a placement: its makespan, and its bound, a proven one if there is one.
 
     The objective of the result's placement has the order that was used.

@@ -35,7 +35,7 @@ HOSTILE = (
 
 KINDS = (
     "StreamGraph", "Cluster", "Problem", "Placement", "ThroughputScore", "Result", "EngineScore",
-    "Comparison", "MakespanComparison", "Plan", "Migration", "Difference", "Explanation",
+    "Comparison", "Plan", "Migration", "Difference", "Explanation",
 )  # fmt: skip
 
 
