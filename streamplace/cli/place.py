@@ -1,6 +1,7 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import click
 
@@ -31,7 +32,7 @@ from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import placed
-from streamplace.workflows.result import MakespanResult, Result
+from streamplace.workflows.result import Result, ValueResult
 from streamplace.workflows.whole_operators import whole_operators
 
 PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"
@@ -255,7 +256,7 @@ def place(chosen: PlaceOptions) -> None:
                 confidence=chosen.confidence,
                 max_latency=chosen.max_latency,
             )
-            result = result.under_semantics(semantics)
+            result = result.with_system(semantics)
         else:
             found = migrate(
                 problem,
@@ -267,7 +268,7 @@ def place(chosen: PlaceOptions) -> None:
                 prefer="balance" if chosen.prefer == "balance" else "fewest",
                 seed=chosen.seed,
             )
-            result = found.result.under_semantics(semantics)
+            result = found.result.with_system(semantics)
             found = replace(found, result=result)
     if chosen.output is not None:
         result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
@@ -285,7 +286,7 @@ def place(chosen: PlaceOptions) -> None:
     _print(chosen, result, found)
 
 
-def _print(chosen: PlaceOptions, result: Result | MakespanResult, found: Migration | None) -> None:
+def _print(chosen: PlaceOptions, result: Result | ValueResult, found: Migration | None) -> None:
     """Print the result, with the moves if there are any; an unproven limit ends the command."""
     if chosen.as_json:
         print_json((found or result).to_dict())
@@ -293,8 +294,8 @@ def _print(chosen: PlaceOptions, result: Result | MakespanResult, found: Migrati
         for shown in (result, found):
             if shown is not None:
                 print_result(shown, to_stderr=chosen.output == "-")
-    if isinstance(result, Result):
-        end_if_unproven(result.latency)
+    if chosen.max_latency is not None:
+        end_if_unproven(cast("Result", result).latency)
 
 
 def check_together(chosen: PlaceOptions) -> None:

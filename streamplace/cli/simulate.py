@@ -124,8 +124,8 @@ def simulate(chosen: SimulateOptions) -> None:
         if run is not None:
             scored = run(stored)
         else:
-            scored = score_of(stored).with_proven(proven_bound(value, stored.problem))
-        scored = scored.under_semantics(semantics)
+            scored = score_of(stored).with_bound(proven_bound(value, stored.problem))
+        scored = scored.with_system(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)
     print_note(note)

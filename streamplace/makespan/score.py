@@ -114,21 +114,27 @@ class MakespanScore(Score):
         """The makespan over the shortest such path, as GiPH's released code has it."""
         return self._over(self.fastest.shortest)
 
-    def with_proven(self, bound_s: float | None) -> Self:
+    def with_bound(self, bound: float | None) -> Self:
         """Return the score with a lower bound that a prover may have made tighter, in seconds.
 
         The bound is ignored if it is None or above the value, and with noise.
         """
-        if bound_s is None or self.bound_s is None or bound_s > self.value * (1.0 + ROUNDING):
+        if bound is None or self.bound_s is None or bound > self.value * (1.0 + ROUNDING):
             return self
-        return replace(self, bound_s=max(self.bound_s, min(bound_s, self.value)))
+        return replace(self, bound_s=max(self.bound_s, min(bound, self.value)))
+
+    @property
+    def largest_part(self) -> str:
+        """The largest part of `division`, in words; empty if there is none."""
+        parts = self.division.parts
+        return parts[0][0] if parts else ""
 
     def _over(self, seconds: float) -> float:
         if self.makespan_s == 0.0:
             return 1.0
         return self.makespan_s / seconds if seconds else float("inf")
 
-    def under_semantics(self, name: PublishedName | None) -> Self:
+    def with_system(self, name: PublishedName | None) -> Self:
         """Return the score with the name of the published system that messages follow."""
         return replace(self, semantics=name)
 
@@ -183,7 +189,7 @@ class MakespanScore(Score):
         return replace(self.path_grid(), min_rows=STEPS_SHOWN)
 
     @cached_property
-    def devices(self) -> tuple[DeviceLoad, ...]:  # type: ignore[override]  # computed when needed
+    def devices(self) -> tuple[DeviceLoad, ...]:
         """Busy shares of all devices, and their numbers of operators."""
         names = self.problem.cluster.names
         operators = np.bincount(self.timetable.devices, minlength=len(names))
@@ -193,7 +199,7 @@ class MakespanScore(Score):
         )
 
     @cached_property
-    def links(self) -> tuple[LinkLoad, ...]:  # type: ignore[override]  # computed when needed
+    def links(self) -> tuple[LinkLoad, ...]:
         """Busy shares of the channels that carry messages; none with ``free`` links."""
         kind, names = self.problem.cluster.network.kind, self.problem.cluster.names
         if kind == "free" or self.makespan_s == 0.0:

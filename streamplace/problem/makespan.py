@@ -122,6 +122,11 @@ class PassObjective(Objective):
             fault = "without noise, all passes are equal; set noise as well"
             raise ProblemError(Fault(fault, option="repeats"))
 
+    @property
+    def value_key(self) -> str:
+        """The name of a score's value in JSON, such as ``total_cost_s``."""
+        return f"{self.quantity.replace(' ', '_')}_s"
+
     def settings_in_words(self) -> str:
         """Return the order, the rules that hold beside it, the batch and the noise."""
         batch = "" if self.batch == 1 else f", batch {self.batch:,}"

@@ -81,8 +81,8 @@ class Objective(ABC):
 
     @property
     def value_key(self) -> str:
-        """The name of a score's value in JSON: the quantity, with the unit if that is seconds."""
-        return self.quantity.replace(" ", "_") + ("_s" if self.unit == "s" else "")
+        """The name of a score's value in JSON."""
+        return "value"
 
     @property
     def rates(self) -> tuple[float, ...]:

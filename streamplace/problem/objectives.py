@@ -152,7 +152,7 @@ def only_throughput(objective: Objective, what: str) -> None:
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of a class's options by name; fields of `Throughput` itself are none."""
-    shared = {field.name for field in fields(Throughput) if issubclass(cls, Throughput)}
+    shared = {field.name for field in fields(Throughput) if cls.has_rates}
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
 
 

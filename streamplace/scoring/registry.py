@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.errors import SimulationError, UsageError
 from streamplace.problem.objective import Model
-from streamplace.problem.objectives import text_of
+from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
@@ -40,22 +40,37 @@ def class_of(model: Model) -> type[ThroughputEvaluator]:
 
 
 def made_for_throughput(problem: Problem) -> ThroughputEvaluator:
-    """Return a new evaluator of a problem whose objective is `Throughput` or derives from it.
+    """Return a new evaluator of a problem whose objective is `Throughput` or derives from it."""
+    if problem.objective.follows_loads:
+        return model_evaluator(problem)
+    made: ThroughputEvaluator = made_by_own_class(
+        problem, ThroughputEvaluator, "ObjectiveEvaluator"
+    )
+    return made
+
+
+def made_by_own_class(problem: Problem, base: type, name: str) -> Any:
+    """Return a new evaluator of the class that a problem's objective names.
+
+    Parameters
+    ----------
+    base
+        The class from which that class must derive.
+    name
+        The class that the error recommends.
 
     Raises
     ------
     UsageError
-        If the objective's class attribute `evaluator` is not a suitable class, or it raises.
+        If the objective's class attribute `evaluator` is not such a class, or it raises.
     """
-    if problem.objective.follows_loads:
-        return model_evaluator(problem)
-    scored = problem.objective.evaluator
-    if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
-        fault = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
-        raise UsageError(f"objective {text_of(problem.objective)!r}: {fault}")
-    with named_fault("objective", text_of(problem.objective), "its evaluator failed"):
-        made: ThroughputEvaluator = scored(problem)
-    return made
+    own: Any = problem.objective.evaluator
+    text = text_of(problem.objective)
+    if not (isinstance(own, type) and issubclass(own, base)):
+        fault = f"its class attribute evaluator must be a subclass of {name}"
+        raise UsageError(f"{NOUN} {text!r}: {fault}")
+    with named_fault(NOUN, text, "its evaluator failed"):
+        return own(problem)
 
 
 def evaluator(problem: Problem) -> Evaluator:

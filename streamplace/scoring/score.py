@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted, reached
@@ -18,9 +18,6 @@ from streamplace.scoring.loads import (
     device_grid,
     link_grids,
 )
-
-if TYPE_CHECKING:
-    from streamplace.problem.makespan import PublishedName
 
 ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
 PROVEN = (
@@ -50,16 +47,10 @@ class Score(Displayable):
 
     Attributes
     ----------
-    devices
-        Loads of all devices.
-    links
-        Loads of the links that carry traffic.
     quantity
         What the value is, in words; see `Objective`.
     """
 
-    devices: tuple[DeviceLoad, ...]
-    links: tuple[LinkLoad, ...]
     quantity: ClassVar[str]
 
     @property
@@ -99,12 +90,16 @@ class Score(Displayable):
     def differing_lines(self, other: Any) -> tuple[Line, ...]:
         """Return what differs between the settings of this score and of another of its class."""
 
-    def with_proven(self, bound_s: float | None) -> Self:
-        """Return the score with a proven bound on makespans in seconds, if it has such a bound."""
+    def in_unit(self, text: str) -> str:
+        """Return a value of the score as text, followed by its unit if it has one."""
+        return f"{text} {self.unit}" if self.unit else text
+
+    def with_bound(self, bound: float | None) -> Self:
+        """Return the score with a bound that a prover has proven, if it shows bounds."""
         return self
 
-    def under_semantics(self, name: "PublishedName | None") -> Self:
-        """Return the score with the name of the published system that messages follow."""
+    def with_system(self, name: str | None) -> Self:
+        """Return the score with the name of a published system that it follows, if it shows one."""
         return self
 
 

@@ -28,28 +28,28 @@ from streamplace.workflows.constraint_costs import constraint_costs as costs_of_
 from streamplace.workflows.explanation import (
     Contribution,
     Explanation,
-    PassExplanation,
+    ScoreExplanation,
 )
 from streamplace.workflows.result import (
-    MakespanResult,
     PlacementResult,
     Result,
+    ValueResult,
     placement_in,
 )
-from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
+from streamplace.workflows.single_moves import improving_moves, most_units, moves_by_value
 from streamplace.workflows.too_heavy import too_heavy
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
 def explain(
-    placement: Placement | Result | MakespanResult, *, constraint_costs: bool = False, seed: int = 0
-) -> Explanation | PassExplanation:
+    placement: Placement | Result | ValueResult, *, constraint_costs: bool = False, seed: int = 0
+) -> Explanation | ScoreExplanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
-    the throughput. Under an objective of single passes, the result is a `PassExplanation`: what the
-    score consists of, such as the parts of a makespan, and the moves that lower it.
+    the throughput. Without source rates, the result is a `ScoreExplanation`: what the score
+    consists of, such as the parts of a makespan, and the moves that improve it.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def explain(
     placement = placement_in("explain: placement", placement)
     check_seed(seed)
     make = placement.problem.objective.function("explain")
-    found: Explanation | PassExplanation
+    found: Explanation | ScoreExplanation
     found = make(placement, constraint_costs=constraint_costs, seed=seed)
     return found.with_proven(bound)
 
@@ -205,7 +205,7 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
 
 def explain_pass(
     placement: Placement, *, constraint_costs: bool = False, seed: int = 0
-) -> PassExplanation:
+) -> ScoreExplanation:
     """Explain the score of one pass of a placement; see `explain`.
 
     Raises
@@ -221,10 +221,29 @@ def explain_pass(
     score = scored.score(placement.devices)
     units = _units_in_turn(placement, score.tried_first, score.timetable.run.duration)
     most = most_units(scored.parts, scored.tasks.devices)
-    return PassExplanation(
+    return ScoreExplanation(
         placement,
         score,
-        lowering_moves(placement, scored, score, units[:most]),
+        moves_by_value(placement, scored, score, units[:most]),
+        len(units) <= most,
+        tuple(violations(placement)),
+    )
+
+
+def explain_values(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> ScoreExplanation:
+    """Explain the value of a placement under an objective of another kind; see `explain`."""
+    if constraint_costs:
+        only_throughput(placement.problem.objective, "constraint costs support only throughput")
+    scored = placement.problem.evaluator
+    score = scored.score(placement.devices)
+    units = np.arange(placement.problem.feasibility.unit_count, dtype=np.int32)
+    most = most_units(scored.parts, len(placement.problem.cluster.devices))
+    return ScoreExplanation(
+        placement,
+        score,
+        moves_by_value(placement, scored, score, units[:most]),
         len(units) <= most,
         tuple(violations(placement)),
     )

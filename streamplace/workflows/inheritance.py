@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, cast
 
 from streamplace.display.text import number
 from streamplace.problem.cluster import Cluster
@@ -110,7 +110,7 @@ def _throughput_settings(old: Placement, graph: StreamGraph, made: Settings) -> 
     """Fill in settings of throughput that are not set, and return them in words."""
     taken, own = list[str](), old.problem.throughput_objective
     default = Throughput()
-    aim: Throughput = made.get("objective") or default
+    aim = cast("Throughput", made.get("objective") or default)
     rates = own.source_rates or ()
     of_graph = rates in ((old.problem.graph.source_rate,), (graph.source_rate,))
     is_set = made.get("source_rate") is not None or aim.source_rates is not None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.result import MakespanResult, Result
+from streamplace.workflows.result import MakespanResult, PlacementResult, Result, ValueResult
 
 if TYPE_CHECKING:
     from streamplace.latency.limit import LatencyLimit
-    from streamplace.problem.makespan import Makespan
+    from streamplace.problem.makespan import PassObjective
 
 
 @overload
@@ -32,7 +32,7 @@ def place(
     cluster: Cluster | str | None = None,
     *,
     constraints: Constraints | None = None,
-    objective: "Makespan",
+    objective: "PassObjective",
     placer: str | Placer = "auto",
     seed: int = 0,
 ) -> MakespanResult: ...
@@ -51,6 +51,16 @@ def place(
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
 ) -> Result: ...
+@overload
+def place(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    constraints: Constraints | None = None,
+    objective: Objective,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+) -> PlacementResult: ...
 def place(
     graph: StreamGraph,
     cluster: Cluster | str | None = None,
@@ -64,7 +74,7 @@ def place(
     seed: int = 0,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Place a graph on a cluster.
 
     Parameters
@@ -122,7 +132,7 @@ def placed(
     start: Placement | None = None,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
     Raises
@@ -166,15 +176,13 @@ def solve(
         If the objective is another one.
     """
     problem.require_rates()
-    result = placed(problem, placer, seed, start, confidence, max_latency)
-    assert isinstance(result, Result)
-    return result
+    return cast("Result", placed(problem, placer, seed, start, confidence, max_latency))
 
 
 def result_of(
     found: Found, placer: str, seconds: float, limit: float | None = None
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
     make = found.placement.problem.objective.function("result")
-    made: Result | MakespanResult = make(found, placer, seconds, limit)
+    made: Result | ValueResult = make(found, placer, seconds, limit)
     return made

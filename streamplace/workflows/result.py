@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import (
@@ -20,7 +20,7 @@ from streamplace.errors import UsageError
 from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
-from streamplace.scoring.registry import evaluator_of_pass, throughput_evaluator
+from streamplace.scoring.registry import evaluator, evaluator_of_pass, throughput_evaluator
 from streamplace.scoring.score import Score, ThroughputScore, without_rounding
 from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.util.checks import check_type
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from streamplace.latency.confidence import Confidence
     from streamplace.latency.limit import LatencyAnswer
     from streamplace.makespan.score import MakespanScore
-    from streamplace.problem.makespan import PublishedName
+    from streamplace.scoring.values import ValueScore
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 WRITER = "streamplace.files:write_placement"
@@ -70,9 +70,9 @@ class PlacementResult(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --json` prints."""
 
-    def under_semantics(self, name: "PublishedName | None") -> Self:
-        """Return the result with the name of the published system that messages follow."""
-        return replace(self, score=self.score.under_semantics(name))
+    def with_system(self, name: str | None) -> Self:
+        """Return the result with the name of a published system that the score follows."""
+        return replace(self, score=self.score.with_system(name))
 
     def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
         """Write a placement file: the placement, its whole problem and its score.
@@ -228,7 +228,61 @@ def bound_in_words(
 
 
 @dataclass(frozen=True, repr=False)
-class MakespanResult(PlacementResult):
+class ValueResult(PlacementResult):
+    """A placement with its value, and the bound on it, under an objective without source rates."""
+
+    score: "ValueScore | MakespanScore"
+
+    @property
+    def gap(self) -> float | None:
+        """How far the value is from the bound, as a share of the larger; None without a bound."""
+        return self.score.gap
+
+    @property
+    def bound(self) -> float | None:
+        """The bound on the value of any placement; None if none is known."""
+        return self.score.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+        return {
+            **self.score.summary(),
+            **self._own_entries(),
+            "assignment": self.placement.assignment,
+            "placer": self.placer,
+            "seconds": self.seconds,
+            **self._entries(),
+        }
+
+    def _own_entries(self) -> dict[str, Any]:
+        return {}
+
+    def _stored(self) -> dict[str, Any]:
+        return {"bound": self.bound, "gap": self.gap}
+
+    def _detail(self) -> str:
+        """Return what a line about the placer ends with."""
+        return ""
+
+    def _view(self) -> View:
+        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
+        return View(
+            f"{type(self).__name__}: {self.score.headline}, {by}",
+            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
+            (*self.score.view_with(self.placement).body, self._line(self._detail())),
+        )
+
+
+def valued(found: Found, placer: str, seconds: float, _limit: float | None = None) -> ValueResult:
+    """Return the result of a placement: its value, and the bound if one is proven."""
+    placement = found.placement
+    score = evaluator(placement.problem).score(placement.devices).with_bound(found.bound)
+    made = cast("ValueScore", score)
+    return ValueResult(placement, made, placer, seconds, status=found.status)
+
+
+@dataclass(frozen=True, repr=False)
+class MakespanResult(ValueResult):
     """A placement with its schedule, and the lower bound on makespans in its score.
 
     The objective of the placement's problem has the order that was used, also where the order was
@@ -245,39 +299,19 @@ class MakespanResult(PlacementResult):
     own_schedule_s: float | None = field(default=None, kw_only=True)
 
     @property
-    def gap(self) -> float | None:
-        """How far the bound is below the makespan, as a share of the makespan; None with noise."""
-        return self.score.gap
-
-    @property
     def bound(self) -> float | None:
         """Lower bound on the makespan of any placement in seconds; None with noise."""
         return self.score.bound_s
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `place --json` prints."""
-        return {
-            **self.score.summary(),
-            "own_schedule_s": self.own_schedule_s,
-            "assignment": self.placement.assignment,
-            "placer": self.placer,
-            "seconds": self.seconds,
-            **self._entries(),
-        }
+    def _own_entries(self) -> dict[str, Any]:
+        return {"own_schedule_s": self.own_schedule_s}
 
-    def _stored(self) -> dict[str, Any]:
-        return {"bound": self.bound, "gap": self.gap}
-
-    def _view(self) -> View:
-        own, detail = self.own_schedule_s, ""
-        if own is not None:
-            detail = f"; in the order of its own schedule, the makespan is {number(own)} s"
-        return View(
-            f"MakespanResult: {self.score.headline}, by {quoted(self.placer)} "
-            f"in {self.seconds:.3g} s",
-            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
-            (*self.score.view_with(self.placement).body, self._line(detail)),
-        )
+    def _detail(self) -> str:
+        """Return the makespan in the order of a list scheduler's own schedule."""
+        own = self.own_schedule_s
+        if own is None:
+            return ""
+        return f"; in the order of its own schedule, the makespan is {number(own)} s"
 
 
 def carried(found: Found, placer: str, seconds: float, limit: float | None = None) -> Result:

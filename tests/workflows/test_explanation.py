@@ -15,7 +15,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.makespan import CHOICES
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain, explain_pass
-from streamplace.workflows.explanation import PassExplanation
+from streamplace.workflows.explanation import ScoreExplanation
 from tests.support.graphs import loaded_chain
 from tests.support.schedule_cases import schedule_form
 
@@ -123,7 +123,7 @@ def test_noise_explains_the_first_pass() -> None:
     aim = replace(placement.problem.makespan_objective, noise=0.3, repeats=4)
     noisy = sp.Placement(placement.problem.with_objective(aim), placement.devices)
     found = explain(noisy)
-    assert isinstance(found, PassExplanation)
+    assert isinstance(found, ScoreExplanation)
     parts = {**found.score.division.to_dict()}
     del parts["chain"]
     assert sum(parts.values()) == pytest.approx(found.score.timetable.makespan)
