@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -134,7 +134,7 @@ def simulate(chosen: SimulateOptions) -> None:
     for assumed in assumptions(stored):
         print_note(assumed)
     if stored.problem.objective.has_rates:
-        print_note(suspect_of(stored.problem, scored))
+        print_note(suspect_of(stored.problem, cast("ThroughputScore", scored)))
     violated = list(violations(stored))
     for each in violated:
         print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")

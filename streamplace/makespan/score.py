@@ -97,6 +97,11 @@ class MakespanScore(Score):
         return 0.0 if self.bound_s is None else min(1.0, self.bound_s / self.makespan_s)
 
     @property
+    def bound(self) -> float | None:
+        """The bound, in the unit of the value."""
+        return self.bound_s
+
+    @property
     def gap(self) -> float | None:
         """How far the bound is below the makespan, as a share of the makespan; None with noise."""
         return None if self.bound_s is None else max(0.0, 1.0 - self.quality)

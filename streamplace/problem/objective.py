@@ -71,8 +71,9 @@ class Objective(ABC):
     functions: ClassVar[Mapping[str, str]] = {
         "evaluator": "streamplace.scoring.values:values_evaluator",
         "explain": "streamplace.workflows.explain:explain_values",
+        "fast": "streamplace.placers.starting:best_of_simple",
         "measure": "streamplace.workflows.ratios:RatioMeasure",
-        "result": "streamplace.workflows.result:valued",
+        "result": "streamplace.workflows.found_results:valued",
     }
 
     def function(self, task: str) -> Any:
@@ -219,7 +220,7 @@ class Throughput(Objective):
         "explain": "streamplace.workflows.explain:explain_throughput",
         "measure": "streamplace.workflows.differences:RelativeThroughput",
         "report": "streamplace.reports.data:throughput_entry",
-        "result": "streamplace.workflows.result:carried",
+        "result": "streamplace.workflows.found_results:carried",
     }
     remedy: ClassVar[str] = "add --objective makespan, or objective=sp.Makespan() in Python"
 

@@ -147,13 +147,7 @@ class Problem(Displayable):
         return self._evaluator
 
     def require_rates(self) -> None:
-        """Refuse an objective without source rates.
-
-        Raises
-        ------
-        ProblemError
-            If the objective is not `Throughput` and does not derive from it.
-        """
+        """Raise ProblemError if the objective is not `Throughput` and does not derive from it."""
         if not self.objective.has_rates:
             raise ProblemError(
                 "objective: throughput and source rates were asked for, but the objective is "
@@ -161,13 +155,7 @@ class Problem(Displayable):
             )
 
     def require_pass(self) -> None:
-        """Refuse an objective that is not about one pass.
-
-        Raises
-        ------
-        ProblemError
-            If the objective is not a `PassObjective`.
-        """
+        """Raise ProblemError if the objective is not a `PassObjective`."""
         if not self.objective.is_pass:
             quantity = self.objective.quantity
             raise ProblemError(f"objective: this needs makespan, but the objective is {quantity}")

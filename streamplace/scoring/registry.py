@@ -49,7 +49,7 @@ def made_for_throughput(problem: Problem) -> ThroughputEvaluator:
     return made
 
 
-def made_by_own_class(problem: Problem, base: type, name: str) -> Any:
+def made_by_own_class(problem: Problem, base: type[Any], name: str) -> Any:
     """Return a new evaluator of the class that a problem's objective names.
 
     Parameters

@@ -14,7 +14,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, Score
 from streamplace.util.text import counted
-from streamplace.workflows.result import Result, ValueResult, placement_in
+from streamplace.workflows.result import PlacementResult, placement_in
 from streamplace.workflows.simulate import score_of
 
 
@@ -176,7 +176,7 @@ def relative_gain(before: float, after: float) -> str:
     return f" ({after / before - 1:+.1%})" if before else ""
 
 
-def diff(a: Placement | Result | ValueResult, b: Placement | Result | ValueResult) -> Difference:
+def diff(a: Placement | PlacementResult, b: Placement | PlacementResult) -> Difference:
     """Return the difference from `a` to `b`, which are placements or results of `place`.
 
     Raises

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import percent, rounded_down
@@ -16,10 +16,6 @@ from streamplace.workflows.result import bound_in_words
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, ValueMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
-
-if TYPE_CHECKING:
-    from streamplace.makespan.score import MakespanScore
-    from streamplace.scoring.values import ValueScore
 
 
 @dataclass(frozen=True)
@@ -245,7 +241,7 @@ class ScoreExplanation(Displayable):
     """
 
     placement: Placement
-    score: "MakespanScore | ValueScore"
+    score: Any  # a `ValueScore`, or the score of a pass
     moves: tuple[ValueMove, ...]
     every_move_tried: bool
     violations: tuple[Violation, ...] = ()

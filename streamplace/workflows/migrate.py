@@ -33,8 +33,8 @@ from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_int, check_number, check_seed, check_type
 from streamplace.workflows.diff import OperatorMove, moves_between, relative_gain
+from streamplace.workflows.found_results import result_of
 from streamplace.workflows.inheritance import Settings
-from streamplace.workflows.place import result_of
 from streamplace.workflows.replace_problem import NewProblem, new_problem
 from streamplace.workflows.result import PlacementResult, Result, ValueResult
 from streamplace.workflows.simulate import score_of
@@ -133,8 +133,8 @@ class Migration(Displayable):
         if self.fewest or abs(before - staying) > SAME * before:
             when = {} if self.before is None else {"before": before}
             when |= {least: staying, "with all moves": after}
-            values = [f"{self.staying.in_unit(number(x))} {then}" for then, x in when.items()]
-            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(values)}")
+            several = [f"{self.staying.in_unit(number(x))} {then}" for then, x in when.items()]
+            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(several)}")
         values = self.staying.in_unit(f"{number(staying)} -> {number(after)}")
         change = f"{self.staying.quantity} {values}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")

@@ -18,6 +18,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.workflows.found_results import result_of
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.result import MakespanResult, PlacementResult, Result, ValueResult
 
@@ -177,12 +178,3 @@ def solve(
     """
     problem.require_rates()
     return cast("Result", placed(problem, placer, seed, start, confidence, max_latency))
-
-
-def result_of(
-    found: Found, placer: str, seconds: float, limit: float | None = None
-) -> Result | ValueResult:
-    """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
-    make = found.placement.problem.objective.function("result")
-    made: Result | ValueResult = make(found, placer, seconds, limit)
-    return made

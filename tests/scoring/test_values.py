@@ -50,7 +50,7 @@ class Bill(Objective):
 
 
 class SpreadEvaluator(BillEvaluator):
-    bound = None  # type: ignore[assignment]
+    bound = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,9 @@ def test_results_from_python() -> None:
     assert (score.value, score.unit, score.bound, score.gap) == (5.0, "USD", 5.0, 0.0)
     assert repr(score) == "<ValueScore: bill 5 USD, gap 0.0%>"
     worse = sp.Placement.of(result.placement.problem, {"a": "d0", "b": "d1", "c": "d0", "d": "d1"})
-    assert sp.simulate(worse, objective=Bill(price=1.0)).value == 2.0
+    assert (
+        evaluator(worse.problem.with_objective(Bill(price=1.0))).score(worse.devices).value == 2.0
+    )
     found = sp.explain(worse)
     assert found.moves == ()
     assert sp.diff(worse, result).values == (10.0, 5.0)
@@ -139,9 +141,9 @@ def test_explain_diff_and_compare(files: Path, capsys: Capture, tmp_path: Path) 
     words = ("diff", files / "bad.json", files / "good.json", "--objective", NAME)
     assert json_of(capsys, *words)["value"] == [6.0, 2.0]
     assert "bill 6 -> 2 USD, -4 (-66.7%)" in succeeds(capsys, *words)
-    words = ("compare", files / "graph.jsonl", "--devices", "3x1000", "--objective", NAME,
+    comparing = ("compare", files / "graph.jsonl", "--devices", "3x1000", "--objective", NAME,
              "--jobs", 1)  # fmt: skip
-    document = json_of(capsys, *words, "-o", tmp_path / "out", "--table", tmp_path / "t.md")
+    document = json_of(capsys, *comparing, "-o", tmp_path / "out", "--table", tmp_path / "t.md")
     assert [row["placer"] for row in document["rows"]] == ["random", "climb"]
     assert document["rows"][1]["mean_value"] == 2.0
     assert document["price"] == 2.0
