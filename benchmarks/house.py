@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.bytecode import environment
+from benchmarks.kinds import kind_tests
 from benchmarks.messages import message_readings
 from benchmarks.speed import REAL, cpu_of
 from docs.floors import When, imports_in, loaded_with, modules
@@ -194,6 +195,7 @@ def main() -> None:
     print(f"class names of the core that repeat: {len(repeated_class_names())}")
     print(f"results in one another: {max(nested_results().values())}")
     print(f"sites that read the text of an error: {len(message_readings(known.values()))}")
+    print(f"lines that test the kind of an objective: {len(kind_tests(known.values()))}")
     for when, pairs in core_to_rooms().items():
         rooms = Counter(room_of(imported) for _, imported in pairs)
         most = ", ".join(f"{room} {count}" for room, count in rooms.most_common())

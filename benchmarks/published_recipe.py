@@ -40,7 +40,7 @@ from streamplace.learning.training.run import Run
 from streamplace.papers.ni2020.network import EncoderDecoder
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import Effect
-from streamplace.workflows.comparison import TIE
+from streamplace.workflows.differences import TIE
 
 GRAPHS, HELD_BACK = 3150, 630
 WATCHED = 7  # one of so many graphs is watched, since graphs are in order of their class
@@ -122,7 +122,7 @@ def recipe_graphs(count: int, seed: int) -> list[StreamGraph]:
 def throughputs(graphs: list[StreamGraph], placer: str) -> Floats:
     """Return the relative throughput of a placer on each graph."""
     found = compare(graphs, {"it": placer}, [RATE], model="path-average", jobs=1)
-    row: Floats = found.relative_throughput[0, 0]
+    row: Floats = found.values[0, 0]
     return row
 
 

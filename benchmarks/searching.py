@@ -62,14 +62,14 @@ def _measure(arguments: argparse.Namespace) -> None:
         comparison = compare(graphs, [*OTHERS, AUTO], RATES, model=model, jobs=1)
         for placer, target in zip((SEARCH, AUTO), targets, strict=True):
             at = comparison.placers.index(placer)
-            means = comparison.relative_throughput[:, at].mean(axis=-1)
+            means = comparison.values[:, at].mean(axis=-1)
             both = "{:.4f} ({:.4f})".format(*means)
             met = bool((means >= target).all())
             report(f"{model}: {placer}, at 1e4 (2e4)", both, "{} ({})".format(*target), met)
-            milliseconds = 1e3 * comparison.seconds[:, at].mean()
+            milliseconds = 1e3 * comparison.figures.seconds[:, at].mean()
             report(f"{model}: {placer}, ms per graph", f"{milliseconds:.1f}", "-", True)
-        best = comparison.relative_throughput[:, :-1].max(axis=1)
-        share = float((comparison.relative_throughput[:, -1] >= best - TOLERANCE).mean())
+        best = comparison.values[:, :-1].max(axis=1)
+        share = float((comparison.values[:, -1] >= best - TOLERANCE).mean())
         name = f"{model}: auto at least the best of {len(OTHERS)} others"
         report(name, f"{share:.4f}", "0.995", share >= ENOUGH_GRAPHS)
     for model in CLOSED_FORMS:

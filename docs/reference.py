@@ -74,7 +74,7 @@ SECTIONS = {
         "streamplace.scoring.score.Score",
         "streamplace.workflows.compare.compare",
         "streamplace.workflows.comparison.Comparison",
-        "streamplace.workflows.makespan_comparison.MakespanComparison",
+        "streamplace.workflows.comparison.Figures",
         "streamplace.capacity.plan.plan.plan",
         "streamplace.capacity.plan.result.Plan",
         "streamplace.capacity.size.size",

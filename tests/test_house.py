@@ -18,6 +18,7 @@ from benchmarks.house import (
     nested_results,
     repeated_class_names,
 )
+from benchmarks.kinds import kind_tests
 from benchmarks.messages import message_readings
 from docs.floors import imports_in, modules
 from docs.rooms import CORE, ROOMS, room_of
@@ -144,6 +145,29 @@ def test_a_move_is_a_change_of_module() -> None:
 def test_no_site_reads_the_text_of_an_error() -> None:
     """What code asks of an error is a part of its `Fault`."""
     assert message_readings(modules().values()) == []
+
+
+def test_lines_that_test_the_kind_of_an_objective() -> None:
+    """What differs between objectives is a member of their classes."""
+    assert len(kind_tests(modules().values())) <= 15
+
+
+KIND_TESTS = """
+class Own(Objective):
+    is_pass = True
+if objective.is_pass: ...
+if isinstance(objective, (Makespan, str)): ...
+if type(problem.objective) is Throughput: ...
+if isinstance(name, str): ...
+if type(name) is str: ...
+make(is_pass=True)
+"""
+
+
+def test_lines_of_each_form_that_test_the_kind(tmp_path: Path) -> None:
+    file = tmp_path / "module.py"
+    file.write_text(KIND_TESTS)
+    assert kind_tests([file]) == [f"{file}:{line}" for line in (3, 4, 5, 6, 9)]
 
 
 READINGS = """

@@ -32,29 +32,21 @@ from streamplace.placers.limits import MaxEvaluations, MaxRuntime, PlacerLimit
 from streamplace.placers.registry import NamedPlacer, ready
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import PublishedName
+from streamplace.problem.makespan import Makespan, PublishedName
 from streamplace.problem.objective import Objective, Throughput
 from streamplace.util.suggest import candidates
 from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
-from streamplace.workflows.comparison import MINUS_FIRST, Comparison
+from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.comparison_folder import CURVES, names_of, save_report, write_table
 from streamplace.workflows.comparison_tables import INTERVAL
-from streamplace.workflows.makespan_comparison import OVER_FIRST, MakespanComparison
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
-OF_FIRST = {
-    MINUS_FIRST: "mean difference from",
-    OVER_FIRST: "mean ratio to",
-}
-"""Columns about the first placer, and what they are."""
-
 COMMAND_FILE = "command.json"
-THROUGHPUT_PLACERS, MAKESPAN_PLACERS = "metis,metis-oracle,fuser,auto", "heft,peft,climb,auto"
-ANY_PLACERS = "random,climb"  # of other objectives
-DEFAULT_PLACERS = {"throughput": THROUGHPUT_PLACERS, "makespan": MAKESPAN_PLACERS}
-"""The placers compared by default, by quantity of the objective."""
+THROUGHPUT_PLACERS, MAKESPAN_PLACERS, ANY_PLACERS = (
+    ",".join(each.compared) for each in (Throughput, Makespan, Objective)
+)
 
 
 @dataclass(frozen=True)
@@ -154,8 +146,7 @@ def compare(chosen: CompareOptions) -> None:
         options.refuse_unused({"--plots": "-o"})
     _check_clusters(chosen)
     folder, kind = chosen.into.folder, _objective(chosen)
-    default = DEFAULT_PLACERS.get(kind.quantity, ANY_PLACERS)
-    placers = chosen.placers or tuple(default.split(","))
+    placers = chosen.placers or kind.compared
     limits = _limits(chosen)
     budgets, unlimited = _budgets(_labels_of_placers(placers, chosen.label), limits)
     rows = {name: placer for each in budgets.values() for name, placer in each.items()}
@@ -167,7 +158,8 @@ def compare(chosen: CompareOptions) -> None:
         kind_of(chosen.table, TABLES, "table")
     check_targets({"--table": chosen.table}, read_files)
     if folder is not None:
-        written = [COMMAND_FILE, *names_of(pictures, kind, by_budget is not None)]
+        measure = kind.function("measure")(kind)
+        written = [COMMAND_FILE, *names_of(pictures, measure, budgets=by_budget is not None)]
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
@@ -199,7 +191,7 @@ def compare(chosen: CompareOptions) -> None:
             write_json(Path(folder) / COMMAND_FILE, {**made_by, "seed": chosen.seed})
             for stale in save_report(folder, result, pictures, by_budget, numbers):
                 print_note(f"removed {stale}, a file of an earlier comparison")
-            if pictures is not None and (by_budget is not None or not kind.is_pass):
+            if pictures is not None and (by_budget or not result.measure.is_ratio):
                 print_note(_left_out(list(curves)))
         if chosen.table is not None:
             write_table(chosen.table, result)
@@ -282,7 +274,7 @@ def _left_out(placers: Sequence[str]) -> str:
     return printable(f"{shown}, in the order of --placers, not {others}")
 
 
-def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
+def _print(result: Comparison, as_json: bool) -> None:
     """Print the table and its notes, or JSON."""
     for note in result.notes:
         print_note(note)
@@ -294,11 +286,11 @@ def _print(result: Comparison | MakespanComparison, as_json: bool) -> None:
         console().print(printable(note))
 
 
-def _notes_on_columns(result: Comparison | MakespanComparison) -> Iterator[str]:
+def _notes_on_columns(result: Comparison) -> Iterator[str]:
     """Yield what the columns about other placers mean."""
     if result.reference is not None:
         yield NOTE.format(result.reference)
-    for head, what in OF_FIRST.items():
+    for head, what in result.measure.of_first.items():
         if head in result.columns:
             interval = " with its 95% interval" if INTERVAL in result.columns else ""
             yield f"{head}: {what} {result.placers[0]}{interval}"

@@ -1,6 +1,7 @@
 """The command `explain`: the bottleneck of a placement, or what its makespan consists of."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
@@ -112,7 +113,7 @@ def explain(chosen: ExplainOptions) -> None:
         found = explanation_of(read, constraint_costs=chosen.constraint_costs, seed=chosen.seed)
         found = found.with_proven(proven_bound(document, read.problem))
     measured = None
-    if chosen.url is not None and isinstance(found, Explanation):
+    if chosen.url is not None:
         with working("watching"), located(name_of(chosen.placement)):
             measured = measure()(
                 read,
@@ -124,10 +125,11 @@ def explain(chosen: ExplainOptions) -> None:
             )
         for note in measured.against.notes:
             print_note(note)
-        found = replace(found, against=measured.against)
+        found = replace(cast("Explanation", found), against=measured.against)
     print_note(several_sinks(read.problem.graph))
-    if isinstance(found, Explanation):
-        print_note(suspect_of(found.placement.problem, found.score))
+    if read.problem.objective.has_rates:
+        score = cast("Explanation", found).score
+        print_note(suspect_of(found.placement.problem, score))
     if chosen.as_json:
         print_json(found.to_dict())
     else:

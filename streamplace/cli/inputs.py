@@ -273,8 +273,8 @@ def current_placement(file: str, objective: Objective | None) -> Placement | Map
     if is_assignment(value):
         return assignment_from(value, name_of(file))
     stored = objective_in(value)
-    if objective is not None and stored is not None and (stored.is_pass or objective.is_pass):
-        objective = None
+    if objective is not None and stored is not None:
+        objective = objective if stored.has_rates and objective.has_rates else None
     return placement_from(value, name_of(file), objective=objective)
 
 
@@ -296,7 +296,7 @@ def whole_placement(
     if beside is not None and is_assignment(value):
         stored = objective_in(beside)
     objective = objective_of(stored)
-    if stored is None or not stored.is_pass or objective is None or objective.is_pass:
+    if stored is None or stored.has_rates or objective is None or not objective.has_rates:
         return placement_from(value, where, objective=objective)
     placement = placement_from(value, where)
     with located(where):

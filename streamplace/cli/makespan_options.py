@@ -194,14 +194,14 @@ def require(objective: Objective, option: str) -> None:
 
 
 def refuse(objective: Objective, option: str) -> None:
-    """Refuse an option if the objective is about one pass.
+    """Refuse an option if the objective has no source rates.
 
     Raises
     ------
     click.UsageError
-        If it is one.
+        If it has none.
     """
-    if objective.is_pass:
+    if not objective.has_rates:
         name = name_of_objective(objective)
         raise click.UsageError(f"--{option} supports only throughput, not objective {name!r}")
 
@@ -209,7 +209,7 @@ def refuse(objective: Objective, option: str) -> None:
 def refuse_rates(
     objective: Objective | None, values: dict[str, Any], whose: str | None = None
 ) -> None:
-    """Refuse source rates, model and target utilisation if the objective is about one pass.
+    """Refuse source rates, model and target utilisation if the objective has no source rates.
 
     Parameters
     ----------
@@ -221,9 +221,9 @@ def refuse_rates(
     Raises
     ------
     click.UsageError
-        If the objective is about one pass and one of the values is not None.
+        If the objective has no source rates and one of the values is not None.
     """
-    if objective is not None and objective.is_pass:
+    if objective is not None and not objective.has_rates:
         whose = whose or f"--objective {name_of_objective(objective)}"
         for name, value in values.items():
             if value is not None:

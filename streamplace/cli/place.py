@@ -1,6 +1,7 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 import click
 
@@ -256,7 +257,7 @@ def place(chosen: PlaceOptions) -> None:
                 confidence=chosen.confidence,
                 max_latency=chosen.max_latency,
             )
-            result = result.under_semantics(semantics)
+            result = result.with_system(semantics)
         else:
             found = migrate(
                 problem,
@@ -268,7 +269,7 @@ def place(chosen: PlaceOptions) -> None:
                 prefer="balance" if chosen.prefer == "balance" else "fewest",
                 seed=chosen.seed,
             )
-            result = found.result.under_semantics(semantics)
+            result = found.result.with_system(semantics)
             found = replace(found, result=result)
     if chosen.output is not None:
         result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
@@ -289,8 +290,8 @@ def place(chosen: PlaceOptions) -> None:
         as_json=chosen.as_json,
         to_stderr=chosen.output == "-",
     )
-    if isinstance(result, Result):
-        end_if_unproven(result.latency)
+    if chosen.max_latency is not None:
+        end_if_unproven(cast("Result", result).latency)
 
 
 def check_together(chosen: PlaceOptions) -> None:

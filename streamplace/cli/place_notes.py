@@ -1,5 +1,7 @@
 """Notes of the command `place` on stderr."""
 
+from typing import cast
+
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
 from streamplace.placers.search.nearby import SAME
@@ -11,12 +13,12 @@ from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.text import counted
 from streamplace.workflows.migrate import Migration
 from streamplace.workflows.remedies import remedies_of_core
-from streamplace.workflows.result import MakespanResult, Result
+from streamplace.workflows.result import Result, ValueResult
 
 
 def print_notes(
     inherited: str,
-    result: Result | MakespanResult,
+    result: Result | ValueResult,
     unlimited: Migration | None,
     *,
     wants_confidence: bool,
@@ -37,8 +39,11 @@ def print_notes(
         print_note(_moves_note(unlimited))
     for assumed in assumptions(result.placement):
         print_note(assumed)
-    if not isinstance(result, Result):
-        return
+    if result.placement.problem.objective.has_rates:
+        _print_notes_on_loads(cast("Result", result), wants_confidence=wants_confidence)
+
+
+def _print_notes_on_loads(result: Result, *, wants_confidence: bool) -> None:
     top = result.score.bottleneck
     if suspect := suspect_of(result.placement.problem, result.score):
         print_note(suspect)

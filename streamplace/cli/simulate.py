@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -124,8 +124,8 @@ def simulate(chosen: SimulateOptions) -> None:
         if run is not None:
             scored = run(stored)
         else:
-            scored = score_of(stored).with_proven(proven_bound(value, stored.problem))
-        scored = scored.under_semantics(semantics)
+            scored = score_of(stored).with_bound(proven_bound(value, stored.problem))
+        scored = scored.with_system(semantics)
     if chosen.gantt is not None:
         makespan_options.draw(chosen.gantt, stored, scored)
     print_note(note)
@@ -133,8 +133,8 @@ def simulate(chosen: SimulateOptions) -> None:
         inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
         print_note(assumed)
-    if isinstance(scored, ThroughputScore):
-        print_note(suspect_of(stored.problem, scored))
+    if stored.problem.objective.has_rates:
+        print_note(suspect_of(stored.problem, cast("ThroughputScore", scored)))
     violated = list(violations(stored))
     for each in violated:
         print_note(f"{name_of(chosen.placement)}: violates {each.rule}: {each.why}")
@@ -213,8 +213,8 @@ def _at_fault(stored: Placement, chosen: SimulateOptions) -> str:
 
     A mapping may have an operator on a device that cannot run it, so that no pass ends.
     """
-    is_pass = stored.problem.objective.is_pass
-    return chosen.placement if is_pass else chosen.graph or chosen.placement
+    at_rates = stored.problem.objective.has_rates
+    return (chosen.graph if at_rates else None) or chosen.placement
 
 
 def _check_options(problem: Problem, engine_values: dict[str, Any], gantt: str | None) -> None:

@@ -146,7 +146,7 @@ def _how_to_add_a_graph(value: Any, where: str, objective: Objective | None) -> 
     if not is_assignment(value):
         return "use 'streamplace simulate' with its graph"
     aim = ""
-    if objective is not None and objective.is_pass:
+    if objective is not None and not objective.has_rates:
         aim = f"--objective {name_of_objective(objective)} "
     start = file_in_shell(where)
     command = f"streamplace place GRAPH --cluster CLUSTER {aim}--start {start} --max-moves 0"

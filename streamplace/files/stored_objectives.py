@@ -17,11 +17,11 @@ def objective_to(objective: Objective) -> dict[str, str]:
     UsageError
         If its options could not be read back.
     """
-    if type(objective) is Throughput:
+    text = text_of(objective)
+    if text == Throughput.quantity:
         return {}
     check_text(objective)
-    text = text_of(objective)
-    if objective.is_pass:
+    if not objective.has_rates:
         return {"objective": text}
     alike = objective.with_changes(1.0, "bottleneck", 1.0)
     if not is_custom(text) and make_objective(text).with_changes(1.0, "bottleneck", 1.0) != alike:

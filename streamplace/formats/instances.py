@@ -15,7 +15,7 @@ from streamplace.util.arrays import Floats
 
 
 def require_source_rate(problem: Problem, kind: str) -> None:
-    """Refuse to reserve CPU for a makespan, which has no source rate.
+    """Refuse to reserve CPU under an objective without a source rate.
 
     Parameters
     ----------
@@ -27,11 +27,12 @@ def require_source_rate(problem: Problem, kind: str) -> None:
     ProblemError
         If the objective is a makespan.
     """
-    if problem.objective.is_pass:
+    if not problem.objective.has_rates:
         raise ProblemError(
-            f"{kind} reserves the CPU that operators need at a source rate, which a makespan "
-            "does not have; keep the placement under throughput by 'streamplace place GRAPH "
-            "--start FILE --max-moves 0 --objective throughput --source-rate R -o FILE'"
+            f"{kind} reserves the CPU that operators need at a source rate, which a "
+            f"{problem.objective.quantity} does not have; keep the placement under throughput by "
+            "'streamplace place GRAPH --start FILE --max-moves 0 --objective throughput "
+            "--source-rate R -o FILE'"
         )
 
 

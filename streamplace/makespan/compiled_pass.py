@@ -10,7 +10,7 @@ from streamplace.errors import GraphError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
-from streamplace.problem.makespan import CHOICES, DispatchOrder, Makespan
+from streamplace.problem.makespan import CHOICES, DispatchOrder, PassObjective
 from streamplace.problem.network import NetworkKind
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
@@ -110,7 +110,7 @@ def names_of(order: DispatchOrder) -> tuple[DispatchOrder, ...]:
     return CHOICES if order == "any" else (order,)
 
 
-def make_tasks(graph: StreamGraph, cluster: Cluster, objective: Makespan) -> TaskGraph:
+def make_tasks(graph: StreamGraph, cluster: Cluster, objective: PassObjective) -> TaskGraph:
     """Return one pass of a graph on a cluster as a task graph.
 
     Raises

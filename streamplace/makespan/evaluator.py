@@ -12,7 +12,7 @@ from streamplace.problem.device_kinds import why_impossible
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import LocalSearch, Placements, ScheduleTrace
-from streamplace.scoring.registry import shared_while_used
+from streamplace.scoring.registry import evaluator_of_pass
 from streamplace.sim.schedule.fifo import serves
 from streamplace.sim.schedule.passes import makespans, timetable
 from streamplace.sim.schedule.state import Order
@@ -81,6 +81,11 @@ class MakespanEvaluator:
         if self.problem.makespan_objective.noise:
             return None
         return max(self.compiled.together_s, self.compiled.busiest_s)
+
+    @property
+    def bound(self) -> float | None:
+        """The bound that is printed, in the unit of scores; see `bound_s`."""
+        return self.bound_s
 
     def makespans(self, devices: Placements) -> Floats:
         """Return the makespan of each placement in seconds, (K,)."""
@@ -186,11 +191,15 @@ class MakespanEvaluator:
         return None
 
 
-@shared_while_used
+def made_for_pass(problem: Problem) -> MakespanEvaluator:
+    """Return a new evaluator of a problem whose objective is about one pass."""
+    made: MakespanEvaluator = (problem.objective.evaluator or MakespanEvaluator)(problem)
+    return made
+
+
 def makespan_evaluator(problem: Problem) -> MakespanEvaluator:
-    """Return the evaluator of a problem whose objective is `Makespan` or derives from it."""
-    own = type(problem.makespan_objective).evaluator
-    made: MakespanEvaluator = (own or MakespanEvaluator)(problem)
+    """Return the evaluator of a problem; see `evaluator_of_pass`."""
+    made: MakespanEvaluator = evaluator_of_pass(problem)
     return made
 
 

@@ -21,7 +21,7 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.division import MakespanDivision, ScoreDivision
 from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
-from streamplace.scoring.score import ROUNDING, Score
+from streamplace.scoring.score import ROUNDING, DeviceTable, Score
 from streamplace.sim.schedule.passes import Timetable, divide
 from streamplace.sim.schedule.queues import NOTHING
 from streamplace.sim.schedule.ranks import FastestPaths
@@ -31,7 +31,7 @@ STEPS_SHOWN = 40  # of a critical path
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class MakespanScore(Score):
+class MakespanScore(DeviceTable, Score):
     """The makespan of a placement and its schedule.
 
     Parameters
@@ -97,6 +97,11 @@ class MakespanScore(Score):
         return 0.0 if self.bound_s is None else min(1.0, self.bound_s / self.makespan_s)
 
     @property
+    def bound(self) -> float | None:
+        """The bound, in the unit of the value."""
+        return self.bound_s
+
+    @property
     def gap(self) -> float | None:
         """How far the bound is below the makespan, as a share of the makespan; None with noise."""
         return None if self.bound_s is None else max(0.0, 1.0 - self.quality)
@@ -114,21 +119,27 @@ class MakespanScore(Score):
         """The makespan over the shortest such path, as GiPH's released code has it."""
         return self._over(self.fastest.shortest)
 
-    def with_proven(self, bound_s: float | None) -> Self:
+    def with_bound(self, bound: float | None) -> Self:
         """Return the score with a lower bound that a prover may have made tighter, in seconds.
 
         The bound is ignored if it is None or above the value, and with noise.
         """
-        if bound_s is None or self.bound_s is None or bound_s > self.value * (1.0 + ROUNDING):
+        if bound is None or self.bound_s is None or bound > self.value * (1.0 + ROUNDING):
             return self
-        return replace(self, bound_s=max(self.bound_s, min(bound_s, self.value)))
+        return replace(self, bound_s=max(self.bound_s, min(bound, self.value)))
+
+    @property
+    def largest_part(self) -> str:
+        """The largest part of `division`, in words; empty if there is none."""
+        parts = self.division.parts
+        return parts[0][0] if parts else ""
 
     def _over(self, seconds: float) -> float:
         if self.makespan_s == 0.0:
             return 1.0
         return self.makespan_s / seconds if seconds else float("inf")
 
-    def under_semantics(self, name: PublishedName | None) -> Self:
+    def with_system(self, name: PublishedName | None) -> Self:
         """Return the score with the name of the published system that messages follow."""
         return replace(self, semantics=name)
 
@@ -193,7 +204,7 @@ class MakespanScore(Score):
         return replace(self.path_grid(), min_rows=STEPS_SHOWN)
 
     @cached_property
-    def devices(self) -> tuple[DeviceLoad, ...]:  # type: ignore[override]  # computed when needed
+    def devices(self) -> tuple[DeviceLoad, ...]:  # type: ignore[override]  # made when asked for
         """Busy shares of all devices, and their numbers of operators."""
         names = self.problem.cluster.names
         operators = np.bincount(self.timetable.devices, minlength=len(names))
@@ -203,7 +214,7 @@ class MakespanScore(Score):
         )
 
     @cached_property
-    def links(self) -> tuple[LinkLoad, ...]:  # type: ignore[override]  # computed when needed
+    def links(self) -> tuple[LinkLoad, ...]:
         """Busy shares of the channels that carry messages; none with ``free`` links."""
         kind, names = self.problem.cluster.network.kind, self.problem.cluster.names
         if kind == "free" or self.makespan_s == 0.0:

@@ -14,7 +14,7 @@ from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.makespan.evaluator import MakespanEvaluator, rows_of
 from streamplace.makespan.score import MakespanScore, cells_of
 from streamplace.makespan.two_devices import cheapest_of_two
-from streamplace.problem.makespan import Makespan, rules_in_words
+from streamplace.problem.makespan import PassObjective, rules_in_words
 from streamplace.scoring.division import ScoreDivision
 from streamplace.scoring.evaluator import Placements
 from streamplace.sim.schedule.passes import timetable
@@ -226,7 +226,7 @@ class TotalCostEvaluator(MakespanEvaluator):
 
 
 @dataclass(frozen=True)
-class TotalCost(Makespan):
+class TotalCost(PassObjective):
     """The total cost objective: the least seconds of execution and transfer in one pass.
 
     The cost of a placement is the sum of the execution times of all operators and of the transfer
@@ -235,13 +235,14 @@ class TotalCost(Makespan):
     order, barrier nor queues matter; they only determine the schedule that `Evaluator.trace`
     returns. Overheads, gaps and rests do not count.
 
-    The parameters are those of `Makespan`. Placers that plan or search schedules refuse this
+    The parameters are those of `PassObjective`. Placers that plan or search schedules refuse this
     objective; `auto` climbs, and proves the least cost of few placements and of two devices.
     """
 
     quantity: ClassVar[str] = TOTAL_COST
-    remedy: ClassVar[str] = (
-        "use auto, climb, exact, random or a refining policy such as giph, or place for the "
-        "makespan"
-    )
+    functions: ClassVar[Mapping[str, str]] = {
+        **PassObjective.functions,
+        "climbed": "streamplace.makespan.placers.total_cost:cheap_placement",
+        "exact": "streamplace.makespan.placers.total_cost:prove_cost",
+    }
     evaluator: ClassVar[type[Any] | None] = TotalCostEvaluator

@@ -13,7 +13,6 @@ from streamplace.pictures.comparison import panels, size_of
 from streamplace.pictures.style import NAME, legend_below, line, picture, visible
 from streamplace.problem.makespan import MAKESPAN
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.makespan_comparison import MakespanComparison
 
 SIZE = (6.4, 3.8)  # width and height in inches, of a picture of makespans
 SHORTEST_MS = 1e-3  # the axis of times is logarithmic
@@ -23,7 +22,7 @@ Points = Mapping[str, tuple[float, float]]
 
 def budgets_picture(
     path: str | Path,
-    comparison: Comparison | MakespanComparison,
+    comparison: Comparison,
     budgets: Mapping[str, Sequence[str]],
     evaluations: Sequence[int] = (),
 ) -> None:
@@ -47,10 +46,11 @@ def budgets_picture(
         As `style.picture`.
     """
     names = labels(list(budgets), NAME)
-    size = SIZE if isinstance(comparison, MakespanComparison) else size_of(comparison, names)
+    is_ratio = comparison.measure.is_ratio
+    size = SIZE if is_ratio else size_of(comparison, names)
     with picture(path, size) as figure:
-        if isinstance(comparison, MakespanComparison):
-            grid, points, what = [figure.subplots()], [_makespans(comparison)], _ratio(comparison)
+        if is_ratio:
+            grid, points, what = [figure.subplots()], [_ratios(comparison)], _ratio(comparison)
             grid[0].set_title(comparison.headline)
         else:
             grid, points = panels(figure, comparison), _throughputs(comparison)
@@ -97,11 +97,11 @@ def _throughputs(comparison: Comparison) -> list[Points]:
     ]
 
 
-def _makespans(comparison: MakespanComparison) -> Points:
-    """Return the points of a comparison of makespans; unknown numbers are NaN."""
+def _ratios(comparison: Comparison) -> Points:
+    """Return the points of a comparison by ratios; unknown numbers are NaN."""
     found = {}
     for row in comparison.rows:
-        ratio = row.mean_slr if comparison.objective.quantity == MAKESPAN else row.over_first
+        ratio = row.mean_slr if comparison.measure.name == MAKESPAN else row.over_first
         if comparison.reference is not None:
             ratio = row.mean_over_heft
         pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
@@ -109,11 +109,11 @@ def _makespans(comparison: MakespanComparison) -> Points:
     return found
 
 
-def _ratio(comparison: MakespanComparison) -> str:
-    """Return what the results of a comparison of makespans are."""
+def _ratio(comparison: Comparison) -> str:
+    """Return what the results of a comparison by ratios are."""
     if comparison.reference is not None:
         return "mean of makespan / HEFT's makespan"
-    if comparison.objective.quantity == MAKESPAN:
+    if comparison.measure.name == MAKESPAN:
         return "mean schedule length ratio"
-    quantity, first = comparison.objective.quantity, visible(comparison.placers[0])
+    quantity, first = comparison.measure.name, visible(comparison.placers[0])
     return f"mean of {quantity}\n/ that of {first}"  # one line may be longer than the axis

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -27,7 +28,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.workflows.ratios import OF_LONGEST_PATH, RatioMeasure
 
 PANEL = (4.4, 3.1)  # width and height in inches
 PER_ROW = 2  # panels per row
@@ -48,7 +49,7 @@ def throughput_picture(path: str | Path, comparison: Comparison) -> None:
     UsageError, FormatError
         As `style.picture`.
     """
-    _draw(path, comparison, draw_throughput, comparison.relative_throughput)
+    _draw(path, comparison, draw_throughput, comparison.values)
 
 
 def devices_picture(path: str | Path, comparison: Comparison) -> None:
@@ -59,7 +60,7 @@ def devices_picture(path: str | Path, comparison: Comparison) -> None:
     UsageError, FormatError
         As `style.picture`.
     """
-    _draw(path, comparison, draw_devices, comparison.devices_used)
+    _draw(path, comparison, draw_devices, comparison.figures.devices_used)
 
 
 def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
@@ -130,7 +131,7 @@ def panels(figure: Figure, comparison: Comparison) -> list[Axes]:
         axes.remove()
     for axes, rate in zip(grid, comparison.source_rates, strict=False):
         at = "their own source rates" if rate is None else f"{rate:,.6g} tuples/s"
-        axes.set_title(f"{comparison.cases} at {at} ({comparison.scored_by})")
+        axes.set_title(f"{comparison.cases} at {at} ({comparison.measure.scored_by})")
     return list(grid[:count])
 
 
@@ -170,32 +171,32 @@ def shares_of_devices(used: Floats) -> Floats:
     return shares
 
 
-def makespan_picture(path: str | Path, comparison: MakespanComparison) -> None:
+def ratios_picture(path: str | Path, comparison: Comparison) -> None:
     """Draw the distribution of makespans over those of HEFT's mappings, a row per placer.
 
     Without `heft` among the placers, the schedule length ratio (SLR) is drawn; see
-    `MakespanComparison.relative`. A box reaches from
-    the first to the third quartile, its line is the median, and its whiskers reach to the last case
-    within 1.5 box lengths; the diamond is the mean, and points are cases, at most 300 of them.
+    `RatioMeasure.relative`. A box reaches from the first to the third quartile, its line is the
+    median, and its whiskers reach to the last case within 1.5 box lengths; the diamond is the mean,
+    and points are cases, at most 300 of them.
 
     Raises
     ------
     UsageError, FormatError
         As `style.picture`.
     """
-    over = comparison.over_heft
-    reference = comparison.reference
-    ratios, what = comparison.relative
-    rows = [j for j, name in enumerate(comparison.placers) if over is None or name != reference]
+    reference, measure = comparison.reference, cast("RatioMeasure", comparison.measure)
+    ratios, what = measure.relative(comparison)
+    rows = [j for j, name in enumerate(comparison.placers) if name != reference]
+    over = reference is not None and bool(rows)
     if not rows:
-        ratios, what = comparison.slr, "schedule length ratio (makespan / longest path)"
+        ratios, what = measure.slr(comparison), OF_LONGEST_PATH
         rows = list(range(len(comparison.placers)))
     names = labels([comparison.placers[j] for j in rows], NAME)
     with picture(path, (WIDTH, MARGIN + ROW * len(rows))) as figure:
         axes = figure.subplots()
         for i, j in enumerate(rows):
             _draw_row(axes, i, ratios[j][np.isfinite(ratios[j])])
-        if over is not None and ratios is over:
+        if over:
             axes.axvline(1.0, color=GREY, linewidth=1.0, linestyle="--", zorder=1)
         axes.set_yticks(range(len(rows)), [visible(name) for name in names])
         axes.set_ylim(len(rows) - 0.4, -0.6)

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streamplace.pictures.budgets import budgets_picture
-from streamplace.pictures.comparison import devices_picture, makespan_picture, throughput_picture
+from streamplace.pictures.comparison import devices_picture, ratios_picture, throughput_picture
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.comparison_folder import (
-    BUDGETS,
-    CURVES,
-    PICTURES,
-    Budgets,
-    picture_of,
-)
-from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.workflows.comparison_folder import BUDGETS, CURVES, Budgets
+
+DRAWS = {
+    "throughput": throughput_picture,
+    "devices": devices_picture,
+    "makespan": ratios_picture,
+    "costs": ratios_picture,
+}
+"""What draws a picture of a measure, by its name."""
 
 
 def draw(
     folder: Path,
-    result: Comparison | MakespanComparison,
+    result: Comparison,
     kind: str,
     by_placer: Budgets | None,
     evaluations: Sequence[int],
@@ -32,14 +33,12 @@ def draw(
     by_placer, evaluations
         The arguments ``budgets`` and ``evaluations`` of `save_report`.
     """
-    if isinstance(result, MakespanComparison):
-        makespan_picture(folder / f"{picture_of(result.objective)}.{kind}", result)
-    else:
+    shown = result
+    if not result.measure.is_ratio:  # pictures with a curve for each placer
         largest = result.placers if by_placer is None else [each[-1] for each in by_placer.values()]
         shown = result.of_placers(largest[:CURVES])
-        draws = (throughput_picture, devices_picture)
-        for name, draw_one in zip(PICTURES, draws, strict=True):
-            draw_one(folder / f"{name}.{kind}", shown)
+    for name in result.measure.pictures:
+        DRAWS[name](folder / f"{name}.{kind}", shown)
     if by_placer is not None:
         first = dict(list(by_placer.items())[:CURVES])
         budgets_picture(folder / f"{BUDGETS}.{kind}", result, first, evaluations)

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from streamplace.errors import PlacementError
-from streamplace.placers.base import BOTH, TOTAL_COST, BasePlacer, Found, Placer, ReportingPlacer
+from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
 from streamplace.placers.budget import Budget, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
-from streamplace.placers.registry import NAMES, class_of, placer_of, search_of_pass
+from streamplace.placers.registry import NAMES, class_of, placer_of
 from streamplace.placers.search.annealing import COARSEST
 from streamplace.placers.search.balance import (
     CARRIED,
@@ -35,7 +35,7 @@ from streamplace.placers.search.consolidate import consolidate, fewest_devices, 
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
 from streamplace.placers.starting import fast_placement, first_row
-from streamplace.problem.objective import Objective, Throughput
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator, qualities, throughput_evaluator
@@ -154,21 +154,21 @@ class Auto(ReportingPlacer):
         """
         refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
         if (other := self.stand_in(problem.objective)) is not None:
-            if problem.objective.quantity in TOTAL_COST:
-                cheap: Found = search_of_pass("auto of costs")(problem, rng, start, other)
+            if (climbed := problem.objective.function("climbed")) is not None:
+                cheap: Found = climbed(problem, rng, start, other)
                 return cheap
             return other.run(problem, rng, start or fast_placement(problem, rng))
         budget = Budget(self.seconds, self.evaluations)
         if self.seconds is None and self.evaluations is None:
             budget = Budget(SECONDS)
-        if problem.objective.is_pass:
-            found: Found = search_of_pass("auto")(problem, rng, start, budget)
+        if (search := problem.objective.function("auto")) is not None:
+            found: Found = search(problem, rng, start, budget)
             return found
         return self._best(problem, rng, start, budget)
 
     def stand_in(self, objective: Objective) -> BasePlacer | None:
-        """Return a climb under objectives of a pass of which no search here knows."""
-        if objective.is_pass and objective.quantity not in BOTH:
+        """Return a climb under objectives of which no search here knows."""
+        if objective.quantity not in BOTH:
             climb: Callable[..., BasePlacer] = class_of("climb")
             return climb(self.evaluations, self.seconds)
         return None
@@ -185,7 +185,7 @@ class Auto(ReportingPlacer):
         # Trying all placements is exact, so that no other placer and no search is needed.
         if every:
             placements = every if start is None else [start, *every]
-            if type(problem.objective) is Throughput:
+            if problem.objective.follows_loads:
                 reached = float(qualities(problem, every).max())
                 bound = problem.source_rate * reached
                 if reached >= CARRIED:
@@ -251,7 +251,7 @@ class Auto(ReportingPlacer):
         budget: Budget,
     ) -> tuple[list[Placement], float | None]:
         """Return placements that searches find, and a bound on the throughput if one is proven."""
-        plain = type(problem.objective) is Throughput
+        plain = problem.objective.follows_loads
         linear = plain and problem.model == "bottleneck"
         coarsens = problem.feasibility.unit_count > COARSEST * len(problem.cluster.devices)
         found: list[Placement] = []

@@ -44,17 +44,6 @@ PLACERS = {
     "climb": "streamplace.placers.search.climb:Climb",
     **entry_points.ours(custom.GROUP),
 }
-SEARCHES = {
-    "auto": "streamplace.makespan.placers.search:auto_pass",
-    "auto of costs": "streamplace.makespan.placers.total_cost:cheap_placement",
-    "climb": "streamplace.makespan.placers.annealing:climb_pass",
-    "exact": "streamplace.makespan.placers.exact:prove_pass",
-    "exact of costs": "streamplace.makespan.placers.total_cost:prove_cost",
-    "fast": "streamplace.makespan.placers.search:fast_pass",
-    "migrate": "streamplace.makespan.placers.annealing:PassMoves",
-    "search": "streamplace.makespan.placers.search:search_pass",
-}
-"""What placers, migration and fast starts run under objectives of a pass instead."""
 WEIGHTS = ".safetensors"
 ORACLES = {
     "metis-oracle": "metis",
@@ -63,11 +52,6 @@ ORACLES = {
 }
 """Name of an oracle -> the partitioner that it runs for every number of parts."""
 NAMES = (*PLACERS, *ORACLES)
-
-
-def search_of_pass(name: str) -> Any:
-    """Return one of `SEARCHES`, whose modules are loaded only for objectives of a pass."""
-    return plugins.load_ours(SEARCHES[name])
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,34 @@
 """Placements that placers improve: those of a few fast placers, or of one that is named."""
 
+from contextlib import suppress
+
 import numpy as np
 
+from streamplace.errors import PlacementError
 from streamplace.placers.base import BasePlacer
-from streamplace.placers.registry import placer_of, search_of_pass
+from streamplace.placers.registry import placer_of
 from streamplace.placers.repair import feasible
-from streamplace.placers.trivial import Greedy
+from streamplace.placers.trivial import Greedy, Single
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
+from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Ints
 
 
 def fast_placement(problem: Problem, rng: np.random.Generator) -> Placement:
     """Return the best placement of a few fast placers."""
-    if not problem.objective.is_pass:
-        return Greedy()(problem, rng)
-    placement: Placement = search_of_pass("fast")(problem, rng)
+    fast = problem.objective.function("fast") or Greedy()
+    placement: Placement = fast(problem, rng)
     return placement
+
+
+def best_of_simple(problem: Problem, rng: np.random.Generator) -> Placement:
+    """Return the better one of a greedy placement and of one device, if one may run all."""
+    found = [Greedy()(problem, rng)]
+    with suppress(PlacementError):
+        found.append(Single()(problem, rng))
+    losses = evaluator(problem).loss(np.stack([each.devices for each in found]))
+    return found[int(losses.argmin())]
 
 
 class StartingPlacer(BasePlacer):

@@ -29,7 +29,7 @@ TRAVERSAL = "streamplace.scoring.orders:traversal_order"
 class Single(BasePlacer):
     """Place all operators on the fastest device that may run all of them.
 
-    Under the makespan objective, it is the device with the shortest makespan.
+    Under objectives without source rates, such as the makespan, it is the device of least loss.
     """
 
     name: ClassVar[str] = "single"
@@ -39,16 +39,13 @@ class Single(BasePlacer):
     ) -> Placement:
         """Return the placement, or raise PlacementError if no single device is feasible."""
         rows = on_one_device(problem)
-        if problem.objective.is_pass:
-            best = _shortest(problem, rows)
-            if best is not None:
-                return Placement(problem, best)
-        elif (row := next(rows, None)) is not None:
+        row = next(rows, None) if problem.objective.has_rates else _least(problem, rows)
+        if row is not None:
             return Placement(problem, row)
         raise PlacementError("no single device may run every operator")
 
 
-def _shortest(problem: Problem, rows: Iterator[Ints]) -> Ints | None:
+def _least(problem: Problem, rows: Iterator[Ints]) -> Ints | None:
     """Return the placement of least loss; of devices that are alike, only one is tried."""
     kinds, tried = interchangeable(problem), set[int]()
     best, least = None, inf

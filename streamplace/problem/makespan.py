@@ -1,8 +1,8 @@
-"""The makespan objective as data: the time of one pass, also as published systems compute it."""
+"""Objectives of one pass as data, and the makespan, also as published systems compute it."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, Self, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
@@ -29,8 +29,8 @@ MAX_BATCH, MAX_REPEATS = 10**12, 10**6
 
 
 @dataclass(frozen=True)
-class Makespan(Objective):
-    """The makespan objective: end one pass of a batch through the graph as early as possible.
+class PassObjective(Objective):
+    """An objective about one pass of a batch through the graph, whose score is in seconds.
 
     In a pass, every operator runs once as one task for all of its tuples, and every stream brings
     one message.
@@ -65,12 +65,34 @@ class Makespan(Objective):
         On an unknown order, or a number that is out of range.
     """
 
-    quantity: ClassVar[str] = MAKESPAN
+    unit: ClassVar[str] = "s"
+    reference: ClassVar[str | None] = "heft"
     is_pass: ClassVar[bool] = True
     remedy: ClassVar[str] = (
-        "for makespans use auto, search, exact, heft, peft or another placer of the list in "
-        "'streamplace place --help'"
+        "use auto, climb, exact, random or a refining policy such as giph, or place for the "
+        "makespan"
     )
+    functions: ClassVar[Mapping[str, str]] = {
+        "compiled": "streamplace.makespan.compiled_pass:compiled_pass",
+        "evaluator": "streamplace.makespan.evaluator:made_for_pass",
+        "explain": "streamplace.workflows.explain:explain_pass",
+        "fast": "streamplace.makespan.placers.search:fast_pass",
+        "measure": "streamplace.workflows.ratios:RatioMeasure",
+        "report": "streamplace.reports.schedules:schedule_entry",
+        "result": "streamplace.workflows.found_results:scheduled",
+    }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name what an own evaluator measures after the class, unless it has a `quantity`.
+
+        Searches and proofs for another quantity than that of the base class do not hold.
+        """
+        super().__init_subclass__(**options)
+        own = {*vars(cls)}
+        if "evaluator" in own and "quantity" not in own:
+            cls.quantity = cls.__name__
+        if "quantity" in vars(cls) and "functions" not in own:
+            cls.functions, cls.compared = PassObjective.functions, PassObjective.compared
 
     batch: int = 1
     order: DispatchOrder = "fifo"
@@ -100,25 +122,16 @@ class Makespan(Objective):
             fault = "without noise, all passes are equal; set noise as well"
             raise ProblemError(Fault(fault, option="repeats"))
 
-    def with_changes(
-        self,
-        source_rate: float | Iterable[float] | None = None,
-        model: str | None = None,
-        target_utilisation: float | None = None,
-    ) -> Self:
-        """Return the objective itself, which has none of these parameters of `Throughput`.
+    @property
+    def value_key(self) -> str:
+        """The name of a score's value in JSON, such as ``total_cost_s``."""
+        return f"{self.quantity.replace(' ', '_')}_s"
 
-        Raises
-        ------
-        ProblemError
-            If one of them is not None.
-        """
-        settings = {"source rate": source_rate, "model": model}
-        settings["target utilisation"] = target_utilisation
-        for name, value in settings.items():
-            if value is not None:
-                raise ProblemError(f"objective: a {self.quantity} has no {name}; leave it out")
-        return self
+    def settings_in_words(self) -> str:
+        """Return the order, the rules that hold beside it, the batch and the noise."""
+        batch = "" if self.batch == 1 else f", batch {self.batch:,}"
+        noise = f", noise {self.noise:g}" if self.noise else ""
+        return f"order {self.order}{rules_in_words(self)}{batch}{noise}"
 
     def fault_of(self, cluster: Cluster) -> ProblemError | None:
         """Return the error for a cluster whose groups of devices share links; None for others."""
@@ -134,7 +147,31 @@ class Makespan(Objective):
         return error
 
 
-def rules_in_words(objective: Makespan) -> str:
+@dataclass(frozen=True)
+class Makespan(PassObjective):
+    """The makespan objective: end one pass of a batch through the graph as early as possible.
+
+    The parameters are those of `PassObjective`. Placers for makespans refuse a class that derives
+    from this one and has an evaluator, as their bounds do not hold for it.
+    """
+
+    quantity: ClassVar[str] = MAKESPAN
+    compared: ClassVar[tuple[str, ...]] = ("heft", "peft", "climb", "auto")
+    remedy: ClassVar[str] = (
+        "for makespans use auto, search, exact, heft, peft or another placer of the list in "
+        "'streamplace place --help'"
+    )
+    functions: ClassVar[Mapping[str, str]] = {
+        **PassObjective.functions,
+        "auto": "streamplace.makespan.placers.search:auto_pass",
+        "climb": "streamplace.makespan.placers.annealing:climb_pass",
+        "exact": "streamplace.makespan.placers.exact:prove_pass",
+        "migrate": "streamplace.makespan.placers.annealing:PassMoves",
+        "search": "streamplace.makespan.placers.search:search_pass",
+    }
+
+
+def rules_in_words(objective: PassObjective) -> str:
     """Return the rules that hold beside the order, each after a comma, such as ``, barrier``."""
     barrier = ", barrier" if objective.barrier else ""
     return barrier + (", inputs everywhere" if objective.inputs_everywhere else "")

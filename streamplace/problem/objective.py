@@ -1,9 +1,9 @@
 """Objectives: the goals of placements, as data."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from abc import ABC
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 from streamplace.display.text import number
@@ -11,6 +11,7 @@ from streamplace.errors import Fault, ProblemError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.util.checks import check_number
+from streamplace.util.plugins import load_ours
 from streamplace.util.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,30 +35,55 @@ class Objective(ABC):
     ----------
     quantity
         What a score measures, in words: ``throughput``, ``makespan``, ….
+    unit
+        The unit of a score; empty for numbers without one.
+    higher_is_better
+        Whether the better of two scores is the higher one.
+    has_rates
+        Whether a score is about a stream of tuples at source rates.
     is_pass
-        Whether a score is about one pass through the graph; otherwise, it is about a stream of
-        tuples at a source rate.
+        Whether a score is about one pass through the graph, which has a schedule.
+    follows_loads
+        Whether nothing but the loads of devices and links decides about a score.
+    compared
+        The placers that `compare` runs if none are named.
+    reference
+        The placer with which `compare` sets others against, if it is among them; None: none.
     remedy
         What to do where a placer does not support the objective.
     evaluator
-        The class of the evaluator that scores placements; None for the one that
-        `scoring.registry` has for the objective's base class.
+        The class of the evaluator that scores placements; None for the one of `functions`.
+    functions
+        Task -> the function that does it under the objective, as ``module:function``; see
+        `function`.
     """
 
     quantity: ClassVar[str]
-    is_pass: ClassVar[bool]
-    remedy: ClassVar[str]
+    unit: ClassVar[str] = ""
+    higher_is_better: ClassVar[bool] = False
+    has_rates: ClassVar[bool] = False
+    is_pass: ClassVar[bool] = False
+    follows_loads: ClassVar[bool] = False
+    compared: ClassVar[tuple[str, ...]] = ("random", "climb")
+    reference: ClassVar[str | None] = None
+    remedy: ClassVar[str] = "use auto, climb or random"
     evaluator: ClassVar[type[Any] | None] = None
+    functions: ClassVar[Mapping[str, str]] = {
+        "evaluator": "streamplace.scoring.values:values_evaluator",
+        "explain": "streamplace.workflows.explain:explain_values",
+        "fast": "streamplace.placers.starting:best_of_simple",
+        "measure": "streamplace.workflows.ratios:RatioMeasure",
+        "result": "streamplace.workflows.found_results:valued",
+    }
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Name the quantity after a class of passes that has an evaluator, but no own quantity.
+    def function(self, task: str) -> Any:
+        """Return the function that does a task under the objective; None if there is none."""
+        return loaded(self.functions[task]) if task in self.functions else None
 
-        Placers for makespans then refuse it, as their bounds do not hold for it.
-        """
-        super().__init_subclass__(**options)
-        own = vars(cls)
-        if own.get("evaluator") is not None and "quantity" not in own and cls.is_pass:
-            cls.quantity = cls.__name__
+    @property
+    def value_key(self) -> str:
+        """The name of a score's value in JSON."""
+        return "value"
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -69,14 +95,25 @@ class Objective(ABC):
         """Whether the objective needs a source rate and has none."""
         return False
 
-    @abstractmethod
     def with_changes(
         self,
         source_rate: float | Iterable[float] | None = None,
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective with other parameters of `Throughput`; None keeps a value."""
+        """Return the objective with other parameters of `Throughput`; None keeps a value.
+
+        Raises
+        ------
+        ProblemError
+            If one is not None and the objective has none of them.
+        """
+        settings = {"source rate": source_rate, "model": model}
+        settings["target utilisation"] = target_utilisation
+        for name, value in settings.items():
+            if value is not None:
+                raise ProblemError(f"objective: a {self.quantity} has no {name}; leave it out")
+        return self
 
     def with_stored(
         self, rates: tuple[float, ...], model: Model, target_utilisation: float
@@ -119,6 +156,10 @@ class Objective(ABC):
     def entries(self) -> dict[str, Any]:
         """Return the parameters that are not options, as entries of JSON documents."""
         return {}
+
+    def settings_in_words(self) -> str:
+        """Return the settings that a table of scores names; empty if there are none."""
+        return ""
 
     def in_words(self, name: str) -> str:
         """Return the objective in words that follow those of a graph and a cluster.
@@ -168,13 +209,30 @@ class Throughput(Objective):
     """
 
     quantity: ClassVar[str] = "throughput"
-    is_pass: ClassVar[bool] = False
+    unit: ClassVar[str] = "tuples/s"
+    higher_is_better: ClassVar[bool] = True
+    has_rates: ClassVar[bool] = True
+    follows_loads: ClassVar[bool] = True
+    compared: ClassVar[tuple[str, ...]] = ("metis", "metis-oracle", "fuser", "auto")
+    reference: ClassVar[str | None] = "metis"
+    functions: ClassVar[Mapping[str, str]] = {
+        "evaluator": "streamplace.scoring.registry:made_for_throughput",
+        "explain": "streamplace.workflows.explain:explain_throughput",
+        "measure": "streamplace.workflows.differences:RelativeThroughput",
+        "report": "streamplace.reports.data:throughput_entry",
+        "result": "streamplace.workflows.found_results:carried",
+    }
     remedy: ClassVar[str] = "add --objective makespan, or objective=sp.Makespan() in Python"
 
     source_rates: tuple[float, ...] | None = None
     model: Model = "bottleneck"
     target_utilisation: float = 1.0
     engine: "Settings | None" = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let the evaluator of a custom objective decide, and not loads alone."""
+        super().__init_subclass__(**options)
+        cls.follows_loads = False
 
     def __post_init__(self) -> None:
         if self.source_rates is not None:
@@ -260,7 +318,7 @@ class Throughput(Objective):
         """Return source rates, model, target utilisation and the name of a custom objective."""
         rates, share = ", ".join(map(number, self.rates)), self.target_utilisation
         target = "" if share == 1 else f", target utilisation {share:g}"
-        own = "" if type(self) is Throughput else f", objective {name}"
+        own = "" if name == self.quantity else f", objective {name}"
         return f"at {rates} tuples/s, {self.model}{target}{own}"
 
     @cached_property
@@ -277,13 +335,17 @@ class Throughput(Objective):
         return self.source_rates[0]
 
 
+loaded = cache(load_ours)
+"""`load_ours`, which looks a function up once."""
+
+
 def check_objective(objective: object) -> None:
     """Refuse a value that is not an objective.
 
     Raises
     ------
     ProblemError
-        If it is not an instance of `Throughput` or `Makespan`.
+        If it is not an instance of `Objective`.
     """
     if not isinstance(objective, Objective):
         got = type(objective).__name__

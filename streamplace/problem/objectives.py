@@ -78,8 +78,10 @@ def make_objective(text: str, from_file: bool = False) -> Objective:
         found = plugins.load_ours(OBJECTIVES[name])
     else:
         found, options = plugins.find(text, NOUN, GROUP, OBJECTIVES, from_file=from_file)
-    if not (isinstance(found, type) and (issubclass(found, Throughput) or is_built_in(found))):
-        raise UsageError(f"{NOUN} {text!r}: is not a subclass of streamplace.Throughput")
+    if not (isinstance(found, type) and issubclass(found, Objective)):
+        raise UsageError(
+            f"{NOUN} {text!r}: is no objective, such as a subclass of streamplace.Throughput"
+        )
     cls: Any = found
     arguments = read_options(text, options, _options_of(cls), NOUN)
     if is_built_in(cls):
@@ -106,8 +108,6 @@ def text_of(objective: Objective) -> str:
     The name is that of a built-in objective, that of an installed package's entry point, or else
     ``module:Class``.
     """
-    if type(objective) is Throughput:
-        return "throughput"
     cls: Any = type(objective)
     changed = (f"{name}={_as_text(value)}" for name, value in _options_set(objective).items())
     return ":".join([_name_of(cls), *changed])
@@ -123,11 +123,6 @@ def check_text(objective: Objective) -> None:
         as another value.
     """
     cls: Any = type(objective)
-    if objective.is_pass and not is_built_in(cls):
-        raise UsageError(
-            f"{NOUN} {cls.__name__}: files cannot store it; place the problem with makespan, or "
-            "keep the assignment"
-        )
     types = _options_of(cls)
     for name, value in _options_set(objective).items():
         if not _is_read_back(name, value, types[name]):
@@ -148,16 +143,16 @@ def only_throughput(objective: Objective, what: str) -> None:
     Raises
     ------
     UsageError
-        If the objective is not `Throughput` itself.
+        If the objective is another one than `Throughput` itself.
     """
-    if type(objective) is not Throughput:
+    if not objective.follows_loads:
         raise UsageError(f"{what}, not objective {text_of(objective)!r}")
 
 
 @cache
 def _options_of(cls: type[Objective]) -> dict[str, Any]:
     """Return the types of a class's options by name; fields of `Throughput` itself are none."""
-    shared = {field.name for field in fields(Throughput) if issubclass(cls, Throughput)}
+    shared = {field.name for field in fields(Throughput) if cls.has_rates}
     return {name: kind for name, kind in parameters_of(cls).items() if name not in shared}
 
 

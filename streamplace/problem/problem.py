@@ -17,13 +17,14 @@ from streamplace.problem.objective import (
     Objective,
     Throughput,
     check_objective,
+    loaded,
 )
 from streamplace.problem.objectives import text_of
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 
 if TYPE_CHECKING:
-    from streamplace.problem.makespan import Makespan
+    from streamplace.problem.makespan import PassObjective
 
 Part = TypeVar("Part")
 COUNTS = "streamplace.problem.counts"
@@ -73,6 +74,7 @@ class Problem(Displayable):
     constraints: Constraints
     feasibility: Feasibility
     _made: dict[Callable[["Problem"], Any], Any] = field(init=False)
+    _evaluator: Any = field(init=False)
 
     def __init__(
         self,
@@ -115,6 +117,7 @@ class Problem(Displayable):
             constraints=constraints,
             feasibility=Feasibility(graph, cluster, constraints),
             _made={},
+            _evaluator=None,
         )
 
     def once(self, make: Callable[["Problem"], Part]) -> Part:
@@ -125,40 +128,49 @@ class Problem(Displayable):
         return made
 
     def forget(self) -> None:
-        """Drop what `once` keeps, as after a change to an array of the problem."""
+        """Drop what the problem keeps, as after a change to one of its arrays."""
         self._made.clear()
+        vars(self)["_evaluator"] = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_made": {}}
+        return {**vars(self), "_made": {}, "_evaluator": None}
+
+    @property
+    def evaluator(self) -> Any:
+        """The evaluator of placements under the objective, which is made once.
+
+        It refers to an equal problem, so that no circle keeps the arrays of this one.
+        """
+        if self._evaluator is None:
+            alike = self._with(_made=self._made)
+            vars(self)["_evaluator"] = loaded(self.objective.functions["evaluator"])(alike)
+        return self._evaluator
+
+    def require_rates(self) -> None:
+        """Raise ProblemError if the objective is not `Throughput` and does not derive from it."""
+        if not self.objective.has_rates:
+            raise ProblemError(
+                "objective: throughput and source rates were asked for, but the objective is "
+                f"{self.objective.quantity}; scoring.registry.evaluator(problem) scores under all"
+            )
+
+    def require_pass(self) -> None:
+        """Raise ProblemError if the objective is not a `PassObjective`."""
+        if not self.objective.is_pass:
+            quantity = self.objective.quantity
+            raise ProblemError(f"objective: this needs makespan, but the objective is {quantity}")
 
     @property
     def throughput_objective(self) -> Throughput:
-        """The objective, if it is `Throughput` or derives from it.
-
-        Raises
-        ------
-        ProblemError
-            If it is a makespan, which has no source rate, model or target utilisation.
-        """
-        if not isinstance(self.objective, Throughput):
-            raise ProblemError(
-                "objective: throughput and source rates were asked for, but the objective is "
-                f"{self.objective.quantity}; scoring.registry.evaluator(problem) scores under both"
-            )
-        return self.objective
+        """The objective, if it has source rates; see `require_rates`."""
+        self.require_rates()
+        return cast("Throughput", self.objective)
 
     @property
-    def makespan_objective(self) -> "Makespan":
-        """The objective, if it is `Makespan`.
-
-        Raises
-        ------
-        ProblemError
-            If it is another one.
-        """
-        if not self.objective.is_pass:
-            raise ProblemError("objective: this needs makespan, but the objective is throughput")
-        return cast("Makespan", self.objective)
+    def makespan_objective(self) -> "PassObjective":
+        """The objective, if it is about one pass; see `require_pass`."""
+        self.require_pass()
+        return cast("PassObjective", self.objective)
 
     @property
     def source_rate(self) -> float:
@@ -198,9 +210,7 @@ class Problem(Displayable):
             return self
         if fault := objective.fault_of(self.cluster):
             raise fault
-        changed = object.__new__(Problem)
-        vars(changed).update(vars(self), objective=objective, _made={})
-        return changed
+        return self._with(objective=objective, _made={})
 
     def with_cluster(self, cluster: Cluster | str) -> "Problem":
         """Return the problem on another cluster.
@@ -235,6 +245,12 @@ class Problem(Displayable):
             If constraints, labels or limits of devices provably allow no placement.
         """
         return Problem(self.graph, self.cluster, objective=self.objective, constraints=constraints)
+
+    def _with(self, **parts: Any) -> "Problem":
+        """Return the problem with other parts, and without an evaluator."""
+        changed = object.__new__(Problem)
+        vars(changed).update(vars(self), _evaluator=None, **parts)
+        return changed
 
     def _view(self) -> View:
         graph, cluster = view_of(self.graph), view_of(self.cluster)

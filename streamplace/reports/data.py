@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.files.reading import name_of
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objectives import only_throughput
+from streamplace.problem.objectives import only_throughput, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.reports.loads import heaviest_work, plain_work, sums_of
@@ -21,7 +22,6 @@ from streamplace.reports.schedules import (
     ScheduleEntry,
     TitledPlacement,
     is_drawn,
-    schedule_entry,
     schedule_row,
     schedule_to,
     violated,
@@ -97,9 +97,12 @@ def entry(
         If the page cannot compute the objective, such as a user's, or the graph of a schedule is
         too large for it.
     """
-    if placement.problem.objective.is_pass:
-        return schedule_entry(title, placement, placer, proven)
-    return throughput_entry(title, placement, placer, proven)
+    objective = placement.problem.objective
+    make = objective.function("report")
+    if make is None:
+        raise UsageError(f"report: {SHOWN}, not objective {text_of(objective)!r}")
+    made: Entry | ScheduleEntry = make(title, placement, placer, proven)
+    return made
 
 
 def throughput_entry(

@@ -13,7 +13,7 @@ from streamplace.reports.data import Entry, entry
 from streamplace.reports.html import report_html
 from streamplace.reports.schedules import ScheduleEntry
 from streamplace.util.plugins import load_ours
-from streamplace.workflows.result import MakespanResult, PlacementResult, Result, placement_in
+from streamplace.workflows.result import PlacementResult, Result, ValueResult, placement_in
 
 OUTCOMES = "streamplace.jobs.files:outcomes_in"
 ANSWER = "streamplace.latency.limit:stored_answer"
@@ -53,10 +53,7 @@ class Report:
 
 
 def report(
-    placements: Placement
-    | Result
-    | MakespanResult
-    | Mapping[str, Placement | Result | MakespanResult],
+    placements: Placement | Result | ValueResult | Mapping[str, Placement | Result | ValueResult],
 ) -> Report:
     """Return the report of placements: their figures, and a page on which users can change them.
 

@@ -120,7 +120,7 @@ def schedule_entry(
             f"{count:,}); use simulate --gantt"
         )
     evaluator = evaluator_of_pass(placement.problem)
-    score = evaluator.score(placement.devices).with_proven(proven)
+    score = evaluator.score(placement.devices).with_bound(proven)
     bound = evaluator.least_s if score.bound_s is None else score.bound_s
     return ScheduleEntry(title, placer, placement, score, bound)
 

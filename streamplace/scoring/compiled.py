@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
 from streamplace.problem.symmetry import identical_devices
 from streamplace.scoring.arrays import make_flow, make_instance
@@ -15,10 +16,6 @@ from streamplace.sim.exact import LoadBounds
 from streamplace.sim.flow import Flow
 from streamplace.sim.search import Instance, with_messages
 from streamplace.util.arrays import Floats
-from streamplace.util.plugins import load_ours
-
-OF_PASS = "streamplace.makespan.compiled_pass:compiled_pass"
-"""Returns the results under objectives of a pass; loaded once a problem has one."""
 
 
 class Compiled(Protocol):
@@ -111,24 +108,41 @@ class CompiledProblem:
 
 
 def compiled(problem: Problem) -> CompiledProblem:
-    """Return the intermediate results of a problem under throughput."""
+    """Return the intermediate results of a problem under throughput.
+
+    Without a source rate, they are those at 1 tuple/s, which serve as weights of operators and
+    streams.
+    """
+    if not problem.objective.has_rates:
+        problem = problem.once(at_one_tuple)
     return problem.once(CompiledProblem)
+
+
+def at_one_tuple(problem: Problem) -> Problem:
+    """Return the problem at a source rate of 1 tuple/s."""
+    return problem.with_objective(Throughput.of(1.0))
 
 
 def compiled_parts(problem: Problem) -> Compiled:
     """Return the intermediate results of a problem under its objective."""
-    if not problem.objective.is_pass:
+    if "compiled" not in problem.objective.functions:
         return compiled(problem)
-    of_pass: Compiled = parts_of_pass(problem)
-    return of_pass
+    own: Compiled = problem.objective.function("compiled")(problem)
+    return own
 
 
 def parts_of_pass(problem: Problem) -> Any:
     """Return the intermediate results of a problem whose objective is about one pass.
 
     They are a `CompiledPass`.
+
+    Raises
+    ------
+    ProblemError
+        If the objective is another one.
     """
-    return load_ours(OF_PASS)(problem)
+    problem.require_pass()
+    return compiled_parts(problem)
 
 
 def check_loads(problem: Problem) -> None:

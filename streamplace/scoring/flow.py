@@ -1,8 +1,7 @@
 """The arrays of a problem, for placers and tools."""
 
-from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem
-from streamplace.scoring.compiled import CompiledProblem
+from streamplace.scoring.compiled import CompiledProblem, at_one_tuple
 from streamplace.sim.flow import Flow
 
 
@@ -11,7 +10,7 @@ def flow(problem: Problem) -> Flow:
 
     Devices and links have the capacity that may be used: with a target utilisation U, everything
     takes 1/U times as long, so utilisations of the flow are those of the full capacity over U.
-    Under the makespan objective, which has no source rate, the arrays are those at 1 tuple/s, which
+    Without a source rate, as under the makespan objective, the arrays are those at 1 tuple/s, which
     serve as weights of operators and streams.
 
     Raises
@@ -19,15 +18,11 @@ def flow(problem: Problem) -> Flow:
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """
-    if problem.objective.is_pass:
-        problem = problem.once(_at_one_tuple)
+    if not problem.objective.has_rates:
+        problem = problem.once(at_one_tuple)
     return problem.once(CompiledProblem).flow
 
 
 def rate_of_flow(problem: Problem) -> float:
     """Return the source rate of the arrays that `flow` returns, in tuples/s."""
     return max(problem.objective.rates, default=1.0)
-
-
-def _at_one_tuple(problem: Problem) -> Problem:
-    return problem.with_objective(Throughput.of(1.0))

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import wraps
-from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from typing import Any
 
 import numpy as np
 
 from streamplace.errors import SimulationError, UsageError
-from streamplace.problem.objective import Model, Throughput
-from streamplace.problem.objectives import text_of
+from streamplace.problem.objective import Model
+from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Evaluator
@@ -25,35 +23,9 @@ THROUGHPUT: dict[Model, str] = {
     "engine": "streamplace.ticks.evaluator:EngineEvaluator",
 }
 """The evaluators of throughput, by model; a module is loaded once a problem has its model."""
-OF_PASS = "streamplace.makespan.evaluator:makespan_evaluator"
-"""Makes the evaluator of a problem whose objective is about one pass."""
 CLOSED_FORMS: tuple[Model, ...] = ("bottleneck", "path-average")
 """The models that compute throughput from equations, without a run."""
-
-
-Made = TypeVar("Made", bound=Evaluator)
 NO_SCORE = -1.0
-
-
-def shared_while_used(make: Callable[[Problem], Made]) -> Callable[[Problem], Made]:
-    """Return a function that makes one evaluator of a problem for all who use it at the same time.
-
-    Nothing keeps an evaluator that is no longer used: it refers to its problem, whose arrays may be
-    large.
-    """
-
-    def in_use(_problem: Problem) -> WeakValueDictionary[str, Made]:
-        return WeakValueDictionary()
-
-    @wraps(make)
-    def shared(problem: Problem) -> Made:
-        known = problem.once(in_use)
-        made = known.get("evaluator")
-        if made is None:
-            made = known["evaluator"] = make(problem)
-        return made
-
-    return shared
 
 
 def model_evaluator(problem: Problem) -> ThroughputEvaluator:
@@ -67,35 +39,71 @@ def class_of(model: Model) -> type[ThroughputEvaluator]:
     return found
 
 
-@shared_while_used
+def made_for_throughput(problem: Problem) -> ThroughputEvaluator:
+    """Return a new evaluator of a problem whose objective is `Throughput` or derives from it."""
+    if problem.objective.follows_loads:
+        return model_evaluator(problem)
+    made: ThroughputEvaluator = made_by_own_class(
+        problem, ThroughputEvaluator, "ObjectiveEvaluator"
+    )
+    return made
+
+
+def made_by_own_class(problem: Problem, base: type[Any], name: str) -> Any:
+    """Return a new evaluator of the class that a problem's objective names.
+
+    Parameters
+    ----------
+    base
+        The class from which that class must derive.
+    name
+        The class that the error recommends.
+
+    Raises
+    ------
+    UsageError
+        If the objective's class attribute `evaluator` is not such a class, or it raises.
+    """
+    own: Any = problem.objective.evaluator
+    text = text_of(problem.objective)
+    if not (isinstance(own, type) and issubclass(own, base)):
+        fault = f"its class attribute evaluator must be a subclass of {name}"
+        raise UsageError(f"{NOUN} {text!r}: {fault}")
+    with named_fault(NOUN, text, "its evaluator failed"):
+        return own(problem)
+
+
+def evaluator(problem: Problem) -> Evaluator:
+    """Return the evaluator of a problem, which is made once."""
+    made: Evaluator = problem.evaluator
+    return made
+
+
 def throughput_evaluator(problem: Problem) -> ThroughputEvaluator:
     """Return the evaluator of a problem whose objective is `Throughput` or derives from it.
 
     Raises
     ------
+    ProblemError
+        If the objective is another one.
     UsageError
         If the objective's class attribute `evaluator` is not a suitable class, or it raises.
     """
-    kind = type(problem.throughput_objective)
-    if kind is Throughput:
-        return model_evaluator(problem)
-    scored = kind.evaluator
-    if not (isinstance(scored, type) and issubclass(scored, ThroughputEvaluator)):
-        fault = "its class attribute evaluator must be a subclass of ObjectiveEvaluator"
-        raise UsageError(f"objective {text_of(problem.objective)!r}: {fault}")
-    with named_fault("objective", text_of(problem.objective), "its evaluator failed"):
-        made: ThroughputEvaluator = scored(problem)
+    problem.require_rates()
+    made: ThroughputEvaluator = problem.evaluator
     return made
 
 
 def evaluator_of_pass(problem: Problem) -> Any:
-    """Return the evaluator of a problem whose objective is about one pass: `MakespanEvaluator`."""
-    return load_ours(OF_PASS)(problem)
+    """Return the evaluator of a problem whose objective is about one pass: `MakespanEvaluator`.
 
-
-def evaluator(problem: Problem) -> Evaluator:
-    """Return the evaluator of a problem; all who use it at the same time get the same one."""
-    return (evaluator_of_pass if problem.objective.is_pass else throughput_evaluator)(problem)
+    Raises
+    ------
+    ProblemError
+        If the objective is another one.
+    """
+    problem.require_pass()
+    return problem.evaluator
 
 
 def closed_form(problem: Problem) -> ClosedFormEvaluator:

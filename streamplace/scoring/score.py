@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import number, quoted, share_of
@@ -18,9 +18,6 @@ from streamplace.scoring.loads import (
     device_grid,
     link_grids,
 )
-
-if TYPE_CHECKING:
-    from streamplace.problem.makespan import PublishedName
 
 ROUNDING = 1e-9  # relative: throughputs, or makespans, that differ by less are equally good
 PROVEN = (
@@ -45,26 +42,26 @@ def without_rounding(bound_s: float, makespan_s: float) -> float:
     return min(bound_s, makespan_s)
 
 
-class Score(Displayable, Tabular):
-    """The score of a placement under the objective of its problem.
-
-    Attributes
-    ----------
-    devices
-        Loads of all devices.
-    links
-        Loads of the links that carry traffic.
-    quantity
-        What the value is, in words; see `Objective`.
-    """
+class DeviceTable(Tabular):
+    """A mixin for scores with the loads of devices."""
 
     devices: tuple[DeviceLoad, ...]
-    links: tuple[LinkLoad, ...]
-    quantity: ClassVar[str]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return name, utilisation (a share) and number of operators of each device."""
         return [asdict(device) for device in self.devices]
+
+
+class Score(Displayable):
+    """The score of a placement under the objective of its problem.
+
+    Attributes
+    ----------
+    quantity
+        What the value is, in words; see `Objective`.
+    """
+
+    quantity: ClassVar[str]
 
     @property
     @abstractmethod
@@ -103,17 +100,21 @@ class Score(Displayable, Tabular):
     def differing_lines(self, other: Any) -> tuple[Line, ...]:
         """Return what differs between the settings of this score and of another of its class."""
 
-    def with_proven(self, bound_s: float | None) -> Self:
-        """Return the score with a proven bound on makespans in seconds, if it has such a bound."""
+    def in_unit(self, text: str) -> str:
+        """Return a value of the score as text, followed by its unit if it has one."""
+        return f"{text} {self.unit}" if self.unit else text
+
+    def with_bound(self, bound: float | None) -> Self:
+        """Return the score with a bound that a prover has proven, if it shows bounds."""
         return self
 
-    def under_semantics(self, name: "PublishedName | None") -> Self:
-        """Return the score with the name of the published system that messages follow."""
+    def with_system(self, name: str | None) -> Self:
+        """Return the score with the name of a published system that it follows, if it shows one."""
         return self
 
 
 @dataclass(frozen=True, repr=False)
-class ThroughputScore(Score):
+class ThroughputScore(DeviceTable, Score):
     """The throughput of a placement and the loads it causes.
 
     Parameters

@@ -5,7 +5,6 @@ from math import inf, isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
@@ -120,7 +119,7 @@ def max_source_rate(problem: Problem, devices: Ints) -> float | None:
     devices
         (V,) device index of each operator.
     """
-    if type(problem.objective) is not Throughput:
+    if not problem.objective.follows_loads:
         return None
     worst = float(worst_utilisation(flow(problem), devices)[0])
     return finite_ratio(problem.source_rate, worst)

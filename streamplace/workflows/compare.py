@@ -1,9 +1,8 @@
 """Comparison of placers over graphs and source rates."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from functools import partial
-from typing import NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -17,55 +16,17 @@ from streamplace.placers.registry import ready
 from streamplace.placers.running import improving, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import MAKESPAN, Makespan, PublishedName, with_published_semantics
+from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
-from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, evaluator_of_pass
-from streamplace.scoring.score import without_rounding
-from streamplace.util.arrays import Floats, Ints
+from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
-from streamplace.workflows.cases import Case, Cases, Graphs
-from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.makespan_comparison import MakespanComparison
-from streamplace.workflows.result import own_schedule_s
+from streamplace.workflows.cases import Case, Cases
+from streamplace.workflows.comparison import Comparison, Figures, ScoreMeasure
 
-Result = TypeVar("Result")
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
 
 
-@overload
-def compare(
-    graphs: Graphs,
-    placers: PlacerNames,
-    *,
-    cluster: Cluster | str | None = None,
-    clusters: Iterable[Cluster] | None = None,
-    cross: bool = False,
-    objective: Makespan,
-    semantics: PublishedName | None = None,
-    dataset: str = "",
-    seed: int = 0,
-    jobs: int | None = None,
-    backend: Backend = LOCAL,
-) -> MakespanComparison: ...
-@overload
-def compare(
-    graphs: Graphs,
-    placers: PlacerNames,
-    source_rates: float | Iterable[float | None] | None = None,
-    *,
-    cluster: Cluster | str | None = None,
-    clusters: Iterable[Cluster] | None = None,
-    cross: bool = False,
-    model: Model | None = None,
-    target_utilisation: float | None = None,
-    objective: Throughput | None = None,
-    dataset: str = "",
-    seed: int = 0,
-    jobs: int | None = None,
-    backend: Backend = LOCAL,
-) -> Comparison: ...
 def compare(
     graphs: StreamGraph | StoredGraphs | Iterable[StreamGraph],
     placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
@@ -82,7 +43,7 @@ def compare(
     seed: int = 0,
     jobs: int | None = None,
     backend: Backend = LOCAL,
-) -> Comparison | MakespanComparison:
+) -> Comparison:
     """Place every graph with every placer, at every source rate if there are several.
 
     Parameters
@@ -106,13 +67,12 @@ def compare(
         The share of every device and link that may be used, above 0 and at most 1.
     objective
         Replaces model and target utilisation. Where `source_rates` is None, the objective's source
-        rates, if it has any, replace those of the graphs. With `Makespan`, and what derives from
-        it, the result is a `MakespanComparison`.
+        rates, if it has any, replace those of the graphs.
     semantics
         With `Makespan`: the published system whose messages to simulate, on any cluster; see
         `problem.makespan`.
     seed
-        Seed of the placers, and of the bootstrap intervals of a `MakespanComparison`.
+        Seed of the placers, and of the bootstrap intervals of ratios.
     dataset
         The name of the graphs in titles and files.
     jobs
@@ -156,84 +116,52 @@ def compared(
     seed: int = 0,
     jobs: int | None = None,
     backend: Backend = LOCAL,
-) -> Comparison | MakespanComparison:
+) -> Comparison:
     """Place every case with every placer under any objective; see `compare`."""
     named, rates = _placers_by_name(placers), _rates(source_rates)
     if not (len(cases) and named and rates):
         raise UsageError("compare needs at least one graph, one placer and one source rate")
     check_seed(seed)
     check_objective(objective)
-    run = partial(_results, cases, jobs=jobs, backend=backend)
-    chosen = tuple(named.values())
     labels = {label: text for label, one in named.items() if (text := name_of(one)) != label}
     starts = {
         label: words
         for label, one in named.items()
         if (improver := improving(one)) and (words := improver.begins_from)
     }
-    if isinstance(objective, Makespan):
+    kind = objective.function("measure")
+    if semantics is not None and objective.has_rates:
+        raise UsageError("compare: semantics requires the objective Makespan")
+    measure: ScoreMeasure = kind(objective) if semantics is None else kind(objective, semantics)
+    if not objective.has_rates:
         for rate in rates:
             objective.with_changes(rate)  # refuses a source rate
-        done = run(
-            partial(
-                _makespans_of_case,
-                placers=chosen,
-                objective=objective,
-                semantics=semantics,
-                seed=seed,
-            )
-        )
-        *numbers, failures = zip(*done, strict=True)
-        columns = [np.stack(values, axis=-1) for values in numbers]
-        first = tuple(next(filter(None, each), "") for each in zip(*failures, strict=True))
-        result = MakespanComparison(
-            dataset,
-            cases.listed,
-            objective,
-            tuple(named),
-            *columns,
-            semantics=semantics,
-            seed=seed,
-            failures=first,
-            labels=labels,
-            starts=starts,
-        )
-        if not any(row.placed for row in result.rows):
-            raise PlacementError(f"no placer found a placement: {first[0]}")
-        return result
-    if semantics is not None:
-        raise UsageError("compare: semantics requires the objective Makespan")
-    assert isinstance(objective, Throughput)  # all others are about one pass
-    outcome = run(
-        partial(
-            _relative_throughput_of_case,
-            placers=chosen,
-            source_rates=rates,
-            objective=objective,
-            seed=seed,
-        )
+    task = partial(
+        _results_of_case,
+        placers=tuple(named.values()),
+        source_rates=rates,
+        measure=measure,
+        seed=seed,
     )
-    return Comparison(
+    with closing(each(task, cases, jobs, backend)) as results:
+        done = list(track(results, len(cases), "comparing"))
+    figures, failures = zip(*done, strict=True)
+    first = tuple(next(filter(None, of_placer), "") for of_placer in zip(*failures, strict=True))
+    found = Comparison(
         dataset,
-        cases.listed.graphs,
-        objective.model,
+        cases.listed,
+        measure,
         tuple(named),
         rates,
-        *np.stack(outcome, axis=-1),  # (5, rates, placers, cases)
-        objective=text_of(objective),
-        clusters=cases.listed.clusters,
-        cross=cases.listed.cross,
+        Figures(*(np.stack(values, axis=-1) for values in zip(*figures, strict=True))),
+        seed=seed,
+        failures=first,
         labels=labels,
         starts=starts,
     )
-
-
-def _results(
-    cases: Cases, task: Callable[[Case], Result], *, jobs: int | None, backend: Backend
-) -> list[Result]:
-    """Return the result of every case, with progress."""
-    with closing(each(task, cases, jobs, backend)) as results:
-        return list(track(results, len(cases), "comparing"))
+    if measure.skips_failures and np.isnan(found.values).all():
+        raise PlacementError(f"no placer found a placement: {first[0]}")
+    return found
 
 
 def _placers_by_name(placers: PlacerNames) -> dict[str, Placer]:
@@ -262,106 +190,57 @@ def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None,
     return tuple(dict.fromkeys(source)) if isinstance(source, Iterable) else (source,)
 
 
-def _relative_throughput_of_case(
+def _results_of_case(
     case: Case,
     *,
     placers: tuple[Placer, ...],
     source_rates: tuple[float | None, ...],
-    objective: Throughput,
+    measure: ScoreMeasure,
     seed: int,
-) -> Floats:
-    """Return relative throughput, devices used, wall seconds and the relative throughput of starts.
+) -> tuple[Figures, list[str]]:
+    """Place a graph on its cluster with every placer, at every source rate.
 
-    The shape is (5, source rates, placers); starts are NaN where a placer builds placements.
-    """
-    outcome = np.empty((5, len(source_rates), len(placers)))
-    for i, rate in enumerate(source_rates):
-        with within(case.name):
-            problem = Problem(case.graph, case.cluster, objective=objective.with_changes(rate))
-            for j, placer in enumerate(placers):
-                rng = np.random.default_rng([seed, *case.seeds])
-                done = run_placer(problem, placer, rng)
-                scored = evaluator(problem)
-                with within(name_of(placer)):
-                    reached = scored.quality(done.placement.devices)[0]
-                    first = _of_start(placer, problem, [seed, *case.seeds], scored.quality)
-                used = len(np.unique(done.placement.devices))
-                outcome[:, i, j] = reached, used, done.seconds, done.cpu_seconds, first
-    return outcome
-
-
-def _of_start(
-    placer: Placer, problem: Problem, seed: list[int], score: Callable[[Ints], Floats]
-) -> float:
-    """Return the score of the placement that a placer improves; NaN if it builds placements."""
-    improver = improving(placer)
-    begun = None if improver is None else improver.begun(problem, np.random.default_rng(seed))
-    return np.nan if begun is None else float(score(begun.devices)[0])
-
-
-class CaseMakespans(NamedTuple):
-    """The results of P placers on one graph and cluster; see `MakespanComparison`."""
-
-    makespan_s: Floats  # (P,), NaN where a placer found no placement
-    own_schedule_s: Floats  # (P,), NaN where a placer has no order of its own
-    start_s: Floats  # (P,), NaN where a placer builds placements
-    evaluations: Floats  # (P,)
-    seconds: Floats  # (P,)
-    cpu_seconds: Floats  # (P,)
-    bound_s: float
-    longest_path_s: float
-    failures: tuple[str, ...]  # (P,), why a placer found no placement, else an empty text
-
-
-def _makespans_of_case(
-    case: Case,
-    *,
-    placers: tuple[Placer, ...],
-    objective: Makespan,
-    semantics: PublishedName | None,
-    seed: int,
-) -> CaseMakespans:
-    """Place a graph on its cluster with every placer.
-
-    A placer that finds no placement, although one may exist, has no numbers.
+    Returns
+    -------
+    The figures without the axis of cases, and why each placer found no placement, else an empty
+    text. Such a placer has no numbers.
 
     Raises
     ------
     StreamplaceError
         If there is provably no placement, if a placer does not support the problem, or if a bound
-        is above a makespan; the message names the graph and, if it is the reason, the placer.
+        is better than by a value; the message names the graph and, if it is the reason, the placer.
     """
-    with within(case.name):
-        graph, cluster = case.graph, case.cluster
-        if semantics is not None:
-            graph, cluster = with_published_semantics(graph, cluster, semantics)
-        problem = Problem(graph, cluster, objective=objective)
-        scored = evaluator_of_pass(problem)
-        is_makespan = objective.quantity == MAKESPAN
-        bound = scored.bound_s
-        longest = scored.compiled.fastest.longest if is_makespan else np.nan
-        found, failures = np.full((6, len(placers)), np.nan), [""] * len(placers)
-        for j, placer in enumerate(placers):
-            rng = np.random.default_rng([seed, *case.seeds])
-            try:
-                outcome = run_placer(problem, placer, rng, None)
-            except PlacementError as error:
-                failures[j] = f"{case.name}: {error}"
-                continue
-            with within(name_of(placer)):
-                makespan = float(scored.loss(outcome.placement.devices)[0])
-                own = own_schedule_s(outcome.found)
-                first = _of_start(placer, problem, [seed, *case.seeds], scored.loss)
-            if bound is not None and outcome.found.bound is not None:
-                bound = max(bound, outcome.found.bound)
-            count = np.nan if outcome.evaluations is None else outcome.evaluations
-            planned = np.nan if own is None else own
-            times = outcome.seconds, outcome.cpu_seconds
-            found[:, j] = makespan, planned, first, count, *times
-        if bound is not None and np.isfinite(found[0]).any():
-            bound = without_rounding(bound, float(np.nanmin(found[0])))
-    known = np.nan if bound is None else bound
-    makespans, owns, firsts, evaluations, seconds, cpu = found
-    return CaseMakespans(
-        makespans, owns, firsts, evaluations, seconds, cpu, known, longest, tuple(failures)
-    )
+    figures = Figures.of(np.full((len(source_rates), len(placers), 1), np.nan))
+    failures, seeds = [""] * len(placers), [seed, *case.seeds]
+    for i, rate in enumerate(source_rates):
+        with within(case.name):
+            problem = measure.problem(case.graph, case.cluster, rate)
+            figures.longest_paths[i], proven = measure.longest_path(problem), list[float]()
+            for j, placer in enumerate(placers):
+                try:
+                    done = run_placer(problem, placer, np.random.default_rng(seeds))
+                except PlacementError as error:
+                    if not measure.skips_failures:
+                        raise
+                    failures[j] = f"{case.name}: {error}"
+                    continue
+                with within(name_of(placer)):
+                    devices = done.placement.devices
+                    figures.values[i, j] = measure.values(problem, devices)
+                    figures.starts[i, j] = _of_start(placer, problem, seeds, measure)
+                    figures.own_schedules[i, j] = measure.own_schedule(done.found)
+                proven += [] if done.found.bound is None else [done.found.bound]
+                figures.seconds[i, j], figures.cpu_seconds[i, j] = done.seconds, done.cpu_seconds
+                figures.devices_used[i, j] = len(np.unique(devices))
+                if done.evaluations is not None:
+                    figures.evaluations[i, j] = done.evaluations
+            figures.bounds[i] = measure.bound(problem, proven, figures.values[i])
+    return Figures(*(values[..., 0] for values in figures)), failures
+
+
+def _of_start(placer: Placer, problem: Problem, seeds: list[int], measure: ScoreMeasure) -> Floats:
+    """Return the value of the placement that a placer improves; NaN if it builds placements."""
+    improver = improving(placer)
+    begun = None if improver is None else improver.begun(problem, np.random.default_rng(seeds))
+    return np.full(1, np.nan) if begun is None else measure.values(problem, begun.devices)

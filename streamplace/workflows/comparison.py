@@ -1,137 +1,216 @@
-"""The result type of `compare`: a table of placers x source rates, over graphs."""
+"""The result type of `compare`: a table of placers x source rates, over graphs, by a measure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import nan
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
-from streamplace.display.text import quoted
+from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.view import Line, View
-from streamplace.scoring.score import THROUGHPUT
+from streamplace.errors import UsageError
+from streamplace.placers.base import Found
+from streamplace.problem.cluster import Cluster
+from streamplace.problem.graph import StreamGraph
+from streamplace.problem.objective import Objective
+from streamplace.problem.problem import Problem
+from streamplace.scoring.evaluator import Placements
 from streamplace.util.arrays import Floats
-from streamplace.util.checks import finite
 from streamplace.util.effect import FEWEST, Effect
+from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,
     OF_STARTS,
+    Started,
     index_of,
     labelled_as,
-    mean,
     quotients,
     save_tables,
     table_view,
 )
 
-TIE = 0.001  # a smaller difference in relative throughput is a tie
-KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
-REFERENCE = "metis"
-MINUS_FIRST = "minus first"
-EXPENDABLE = ("ms", "devices", "min", ">0.97", "Q1", "median", INTERVAL, MINUS_FIRST, "vs metis")
-"""Columns dropped, in this order, if the table is too wide to show names."""
+Columns = Mapping[str, Callable[[Any], str]]
+"""Heading -> function from a row to its cell."""
 
 
-@dataclass(frozen=True, repr=False)
-class ComparisonRow(RoundedRepr):
-    """Statistics of one placer at one source rate over all graphs.
+class Figures(NamedTuple):
+    """The numbers of R source rates, P placers and C cases; unknown ones are NaN."""
 
-    ``mean`` to ``min`` are of relative throughput. ``better_than_metis``, ``tied_with_metis`` and
-    ``worse_than_metis`` are shares of graphs, None if `metis` is not among the placers.
+    values: Floats  # (R, P, C), by the measure; NaN where a placer found no placement
+    starts: Floats  # (R, P, C), of the placement that a placer improves
+    seconds: Floats  # (R, P, C), wall time of the placer
+    cpu_seconds: Floats  # (R, P, C), CPU time of its process
+    devices_used: Floats  # (R, P, C)
+    evaluations: Floats  # (R, P, C), placements that the placer scored
+    own_schedules: Floats  # (R, P, C), the value in the order of a list scheduler's own schedule
+    bounds: Floats  # (R, C), the tightest bound on the value that is known
+    longest_paths: Floats  # (R, C), seconds with all operators on their fastest devices
 
-    ``minus_first`` is the mean difference from the first placer, ``minus_first_low`` and
-    ``minus_first_high`` its 95% interval; see `Comparison.difference`. All are None for the first
-    placer itself, and the interval of fewer than three graphs is None.
+    @classmethod
+    def of(cls, values: Floats, **known: Floats) -> Self:
+        """Return these numbers with others of the same shape; those that are left out are NaN."""
+        rates, _, cases = values.shape
+        shapes = dict.fromkeys(cls._fields, values.shape)
+        shapes |= dict.fromkeys(("bounds", "longest_paths"), (rates, cases))
+        unknown = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+        return cls(**{**unknown, "values": values, **known})
 
-    ``start`` is what a placer that improves a placement began from, in words, and ``over_start``
-    the mean ratio of its relative throughput to that of the start. Both are None for placers that
-    build placements. ``seconds_per_graph`` is wall time of the placer, ``cpu_seconds_per_graph``
-    CPU time of its process.
+    def of_placers(self, numbers: Sequence[int]) -> Self:
+        """Return the numbers of some of the placers."""
+        by_case = ("bounds", "longest_paths")
+        kept = {n: a[:, numbers] for n, a in self._asdict().items() if n not in by_case}
+        return self._replace(**kept)
+
+
+@dataclass(frozen=True)
+class ScoreMeasure(ABC):
+    """What a comparison compares under an objective, and how its tables show that.
+
+    Attributes
+    ----------
+    is_ratio
+        Whether a placer is set against another by the ratio of their values, and not by the
+        difference.
+    skips_failures
+        Whether a placer without a placement of some cases is no error.
+    of_first
+        Heading of a column about the first placer -> what it is.
+    expendable
+        Columns that are dropped, in this order, if the table is too wide to show names.
+    tables
+        Names of the files of tables in the folder that `save_report` writes.
     """
 
-    placer: str
-    source_rate: float | None
-    mean: float
-    q1: float
-    median: float
-    min: float
-    share_above_0_97: float
-    better_than_metis: float | None
-    tied_with_metis: float | None
-    worse_than_metis: float | None
-    minus_first: float | None
-    minus_first_low: float | None
-    minus_first_high: float | None
-    start: str | None
-    over_start: float | None
-    mean_devices: float
-    seconds_per_graph: float
-    cpu_seconds_per_graph: float
+    is_ratio: ClassVar[bool]
+    skips_failures: ClassVar[bool]
+    of_first: ClassVar[Mapping[str, str]]
+    expendable: ClassVar[tuple[str, ...]]
+    tables: ClassVar[tuple[str, ...]]
+
+    objective: Objective
 
     @property
-    def shares(self) -> str:
-        """The shares of graphs that are better and worse than with `metis`, as a table cell."""
-        if self.better_than_metis is None or self.worse_than_metis is None:
-            return "-"
-        return f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
+    def name(self) -> str:
+        """What is measured, in words."""
+        return self.objective.quantity
 
     @property
-    def difference(self) -> str:
-        """The mean difference from the first placer as a table cell."""
-        return "-" if self.minus_first is None else f"{self.minus_first:+.3f}"
+    def unit(self) -> str:
+        """The unit of a value; empty without one."""
+        return self.objective.unit
 
     @property
-    def interval(self) -> str:
-        """The interval of that difference as a table cell."""
-        if self.minus_first_low is None or self.minus_first_high is None:
-            return "-"
-        return f"{self.minus_first_low:+.3f} to {self.minus_first_high:+.3f}"
+    def higher_is_better(self) -> bool:
+        """Whether the better of two values is the higher one."""
+        return self.objective.higher_is_better
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as `compare --json` prints it."""
-        return {key.replace("0_97", "0.97"): value for key, value in asdict(self).items()}
+    @property
+    def reference(self) -> str | None:
+        """The placer with which all others are compared, if it is among them; None: none."""
+        return self.objective.reference
+
+    @property
+    def scored_by(self) -> str:
+        """What scores placements, as titles of plots name it."""
+        return self.objective.settings_in_words()
+
+    @property
+    @abstractmethod
+    def pictures(self) -> tuple[str, ...]:
+        """The names of the pictures in the folder that `save_report` writes."""
+
+    def problem(self, graph: StreamGraph, cluster: Cluster, rate: float | None) -> Problem:
+        """Return the problem of a graph on a cluster at a source rate; None: the graph's own."""
+        return Problem(graph, cluster, objective=self.objective.with_changes(rate))
+
+    @abstractmethod
+    def values(self, problem: Problem, devices: Placements) -> Floats:
+        """Return the value of each placement, (K,)."""
+
+    def longest_path(self, problem: Problem) -> float:
+        """Return the longest path in seconds with operators on fastest devices; NaN: not shown."""
+        return nan
+
+    def bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
+        """Return the tightest bound on all values that is known; NaN if none is.
+
+        Parameters
+        ----------
+        proven
+            The bounds that placers have proven.
+        values
+            (P,) values that placers have reached, NaN where there is none.
+
+        Raises
+        ------
+        SimulationError
+            If a value is better than the bound by more than rounding.
+        """
+        return nan
+
+    def own_schedule(self, found: Found) -> float:
+        """Return the value in the order of a list scheduler's own schedule; NaN without one."""
+        return nan
+
+    @abstractmethod
+    def described(self, cases: CaseList) -> str:
+        """Return a description of the numbers in a table, which plots have as a title."""
+
+    def line(self, cases: CaseList) -> Line:
+        """Return the first line of a table."""
+        return Line(self.described(cases))
+
+    @abstractmethod
+    def entries(self) -> dict[str, Any]:
+        """Return the entries of the measure in `compare --json`."""
+
+    @abstractmethod
+    def row(self, comparison: "Comparison", i: int, j: int) -> Started:
+        """Return the row of a table for a source rate and a placer."""
+
+    @abstractmethod
+    def row_entries(self, row: Any) -> dict[str, Any]:
+        """Return a row as `compare --json` prints it."""
+
+    @abstractmethod
+    def case_entries(self, comparison: "Comparison", i: int, j: int, n: int) -> dict[str, Any]:
+        """Return what graphs.csv says of a source rate, a placer and a case."""
+
+    @abstractmethod
+    def columns(self, comparison: "Comparison") -> dict[str, Callable[[Any], str]]:
+        """Return the columns of the table, without those that would be empty."""
+
+    @abstractmethod
+    def table(self, comparison: "Comparison", kind: str) -> str:
+        """Return the text of a file of `tables` of a kind: ``csv``, ``md`` or ``tex``."""
 
 
-COLUMNS: dict[str, Callable[[ComparisonRow], str]] = {
-    "placer": lambda row: row.placer,
-    "rate": lambda row: "own" if row.source_rate is None else f"{row.source_rate:g}",
-    "mean": lambda row: f"{row.mean:.3f}",
-    "Q1": lambda row: f"{row.q1:.3f}",
-    "median": lambda row: f"{row.median:.3f}",
-    "min": lambda row: f"{row.min:.3f}",
-    ">0.97": lambda row: f"{row.share_above_0_97:.0%}",
-    "vs metis": lambda row: row.shares,
-    MINUS_FIRST: lambda row: row.difference,
-    INTERVAL: lambda row: row.interval,
-    **OF_STARTS,
-    "devices": lambda row: f"{row.mean_devices:.1f}",
-    "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
-}
-"""The cell of each column."""
-
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Displayable, Tabular):
-    """The results of every placer on every graph at every source rate.
+    """The results of P placers in C cases, each a graph on a cluster, at R source rates.
 
     Parameters
     ----------
+    cases
+        The cases. There is one for each graph or, if every graph is on every cluster, for each
+        pair.
+    measure
+        What is compared: relative throughput, or what a custom objective is worth; the makespan,
+        or the value of another objective without source rates.
     source_rates
-        In tuples/s; None: each graph's own.
-    relative_throughput, devices_used, seconds, cpu_seconds, of_start
-        Arrays of shape (source rates, placers, cases); seconds are wall time of the placer,
-        `cpu_seconds` CPU time of its process, and `of_start` is the relative throughput of the
-        placement that a placer improves, NaN for placers that build placements. There is a case for
-        each graph or, if every graph is on every cluster, for each pair, in the order of `cases`.
-    objective
-        The objective's name. Under a custom objective, relative throughput is the relative value of
-        that objective.
-    clusters, cross
-        The number of clusters, None if one serves all graphs; and whether every graph is on every
-        cluster, instead of graph i on cluster i.
+        In tuples/s; None: each graph's own, or that there are none.
+    figures
+        The numbers; see `Figures`.
+    seed
+        Seed of the bootstrap intervals.
+    failures
+        Why each placer found no placement of the first case that it could not place; empty texts
+        for placers that placed all. Without reasons, there are no `notes`.
     labels
         Name in the table -> placer with its options, for those that are called otherwise.
     starts
@@ -140,35 +219,48 @@ class Comparison(Displayable, Tabular):
     """
 
     dataset: str
-    graphs: tuple[str, ...]
-    model: str
+    cases: CaseList
+    measure: ScoreMeasure
     placers: tuple[str, ...]
     source_rates: tuple[float | None, ...]
-    relative_throughput: Floats
-    devices_used: Floats
-    seconds: Floats
-    cpu_seconds: Floats
-    of_start: Floats
-    objective: str = field(default=THROUGHPUT, kw_only=True)
-    clusters: int | None = field(default=None, kw_only=True)
-    cross: bool = field(default=False, kw_only=True)
+    figures: Figures
+    seed: int = field(default=0, kw_only=True)
+    failures: tuple[str, ...] = field(default=(), kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     starts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
     @property
-    def cases(self) -> CaseList:
-        """The pairs of graph and cluster, in the order of the arrays."""
-        return CaseList(self.graphs, self.clusters, self.cross)
+    def values(self) -> Floats:
+        """The values by the measure, (R, P, C); NaN where a placer found no placement."""
+        return self.figures.values
 
     @cached_property
-    def rows(self) -> list[ComparisonRow]:
-        """The table, source rate by source rate."""
-        return [
-            self._row(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))
-        ]
+    def rows(self) -> list[Any]:
+        """The table, source rate by source rate, a row per placer."""
+        return [self.measure.row(self, i, j) for i, j in self._points()]
+
+    @property
+    def columns(self) -> dict[str, Callable[[Any], str]]:
+        """The columns of the table, without those that would be empty."""
+        columns = self.measure.columns(self)
+        left_out = {*OF_STARTS} if not self.starts else set()
+        if len(self.cases.graphs) < FEWEST:
+            left_out.add(INTERVAL)
+        return {head: cell for head, cell in columns.items() if head not in left_out}
+
+    @property
+    def reference(self) -> str | None:
+        """The name of the measure's reference in the table; None if it is not among the placers."""
+        name = self.measure.reference
+        return None if name is None else labelled_as(name, self.placers, self.labels)
+
+    @property
+    def headline(self) -> str:
+        """A description of the numbers in the table."""
+        return self.measure.described(self.cases)
 
     def difference(self, placer: str, other: str) -> Effect:
-        """Return the mean relative throughput of a placer less that of another, with its interval.
+        """Return the mean value of a placer less that of another, with its interval.
 
         The unit is a graph, whose value is its mean over clusters and source rates; the interval is
         a 95% interval from a paired bootstrap over the graphs.
@@ -178,8 +270,35 @@ class Comparison(Displayable, Tabular):
         UsageError
             If a placer was not compared.
         """
-        own, others = (index_of(name, self.placers) for name in (placer, other))
-        return self._difference(self.relative_throughput.mean(axis=0), own, others)
+        means = self.values.mean(axis=0)
+        own, others = (means[index_of(name, self.placers)] for name in (placer, other))
+        return Effect.of(self.by_graph(own - others))
+
+    def ratio(self, placer: str, other: str) -> Effect:
+        """Return the mean ratio of a placer's values to those of another, with its interval.
+
+        The unit is a graph, whose value is its mean over the cases that both placed; graphs without
+        such a case are left out. The interval is a 95% interval from a paired bootstrap over the
+        graphs.
+
+        Raises
+        ------
+        UsageError
+            If a placer was not compared, or there is no case that both placed.
+        """
+        own, others = (self.values[:, index_of(name, self.placers)] for name in (placer, other))
+        means = self.by_graph(quotients(own, others).mean(axis=0))
+        if not len(means):
+            raise UsageError(f"there is no case that both {placer} and {other} placed")
+        return Effect.of(means)
+
+    def by_graph(self, values: Floats) -> Floats:
+        """Return the mean of values, (C,), over the cases of each graph that has any, at most (G,).
+
+        A case without a value is NaN.
+        """
+        graphs = [each[~np.isnan(each)] for each in values.reshape(len(self.cases.graphs), -1)]
+        return np.array([each.mean() for each in graphs if len(each)])
 
     def of_placers(self, placers: Sequence[str]) -> "Comparison":
         """Return the comparison of some of the placers.
@@ -193,122 +312,59 @@ class Comparison(Displayable, Tabular):
         return replace(
             self,
             placers=tuple(placers),
-            relative_throughput=self.relative_throughput[:, kept],
-            devices_used=self.devices_used[:, kept],
-            seconds=self.seconds[:, kept],
-            cpu_seconds=self.cpu_seconds[:, kept],
-            of_start=self.of_start[:, kept],
+            figures=self.figures.of_placers(kept),
+            failures=tuple(self.failures[j] for j in kept) if self.failures else (),
             starts={name: self.starts[name] for name in placers if name in self.starts},
         )
 
-    def _difference(self, reached: Floats, own: int, other: int) -> Effect:
-        """Return the mean difference of two rows of relative throughput, (placers, cases)."""
-        ahead = reached[own] - reached[other]
-        return Effect.of(ahead.reshape(len(self.graphs), -1).mean(axis=1))
-
-    def _row(self, i: int, j: int) -> ComparisonRow:
-        reached = self.relative_throughput[i, j]
-        better = tied = worse = None
-        over = self._difference(self.relative_throughput[i], j, 0) if j else None
-        over_start = quotients(reached, self.of_start[i, j])
-        if self.reference is not None:
-            ahead = reached - self.relative_throughput[i, self.placers.index(self.reference)]
-            better, worse = float((ahead > TIE).mean()), float((ahead < -TIE).mean())
-            tied = float((np.abs(ahead) <= TIE).mean())
-        return ComparisonRow(
-            placer=self.placers[j],
-            source_rate=self.source_rates[i],
-            mean=float(reached.mean()),
-            q1=float(np.percentile(reached, 25)),
-            median=float(np.median(reached)),
-            min=float(reached.min()),
-            share_above_0_97=float((reached > KEEPS_UP).mean()),
-            better_than_metis=better,
-            tied_with_metis=tied,
-            worse_than_metis=worse,
-            minus_first=None if over is None else over.mean,
-            minus_first_low=None if over is None else finite(over.low),
-            minus_first_high=None if over is None else finite(over.high),
-            start=self.starts.get(self.placers[j]),
-            over_start=mean(over_start[~np.isnan(over_start)]),
-            mean_devices=float(self.devices_used[i, j].mean()),
-            seconds_per_graph=float(self.seconds[i, j].mean()),
-            cpu_seconds_per_graph=float(self.cpu_seconds[i, j].mean()),
-        )
-
     @property
-    def columns(self) -> dict[str, Callable[[ComparisonRow], str]]:
-        """The columns of the table, without those that would be empty."""
-        left_out = set()
-        if len(self.placers) == 1:
-            left_out |= {MINUS_FIRST, INTERVAL}
-        if len(self.graphs) < FEWEST:
-            left_out.add(INTERVAL)
-        if not self.starts:
-            left_out |= {*OF_STARTS}
-        return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
+    def notes(self) -> list[str]:
+        """Placers that did not place every case, each with the reason of its first failure."""
+        whole, placed = counted(len(self.cases), "case"), ~np.isnan(self.values[0])
+        return [
+            f"{placer} placed {cases.sum():,} of {whole}: {reason}"
+            for placer, cases, reason in zip(self.placers, placed, self.failures, strict=False)
+            if reason
+        ]
 
     def cells(self, i: int) -> tuple[str, ...]:
         """Return the cells of a row of the table."""
         return tuple(cell(self.rows[i]) for cell in self.columns.values())
 
     def _view(self) -> View:
-        line = Line(f"relative throughput over {self.cases} ({self.model})")
-        if self.objective != THROUGHPUT:
-            line = Line(f"worth by {{}}, as {line.text}", (self.objective,))
-        headline = f"Comparison: {self.headline}"
-        head, count = tuple(self.columns), len(self.rows)
-        return table_view(headline, line, head, count, self.cells, EXPENDABLE)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """None: every placer places every case."""
-        return ()
-
-    @property
-    def reference(self) -> str | None:
-        """The name of METIS in the table; None if it is not among the placers."""
-        return labelled_as(REFERENCE, self.placers, self.labels)
-
-    @property
-    def headline(self) -> str:
-        """A description of the numbers in the table."""
-        own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
-        return f"relative throughput over {self.cases} ({self.model} model{own})"
-
-    @property
-    def scored_by(self) -> str:
-        """The model, followed by the objective if it is a custom one."""
-        return self.model if self.objective == THROUGHPUT else f"{self.model}, {self.objective}"
+        return table_view(
+            f"Comparison: {self.headline}",
+            self.measure.line(self.cases),
+            tuple(self.columns),
+            len(self.rows),
+            self.cells,
+            self.measure.expendable,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""
-        own = {} if self.objective == THROUGHPUT else {"objective": self.objective}
         return {
             "dataset": self.dataset,
             **self.cases.entries(),
-            "model": self.model,
-            **own,
+            **self.measure.entries(),
             **({"labels": dict(self.labels)} if self.labels else {}),
             "rows": self.to_records(),
         }
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows: a dictionary per placer and source rate, as in `to_dict`."""
-        return [row.to_dict() for row in self.rows]
+        return [self.measure.row_entries(row) for row in self.rows]
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""
-        points = [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]
-        cases = (
-            {
-                **case,
-                "source_rate": self.source_rates[i],
-                "placer": self.placers[j],
-                "relative_throughput": self.relative_throughput[i, j, n],
-                "devices_used": int(self.devices_used[i, j, n]),
-            }
-            for n, case in enumerate(self.cases.lines())
-            for i, j in points
-        )
-        save_tables(folder, self.to_dict(), self.to_records(), cases)
+        document = self.to_dict()
+        save_tables(folder, document, document["rows"], self._case_lines())
+
+    def _case_lines(self) -> Iterator[dict[str, Any]]:
+        for n, case in enumerate(self.cases.lines()):
+            for i, j in self._points():
+                yield case | self.measure.case_entries(self, i, j, n)
+
+    def _points(self) -> list[tuple[int, int]]:
+        """Return the numbers of source rates and placers, in the order of `rows`."""
+        return [(i, j) for i in range(len(self.source_rates)) for j in range(len(self.placers))]

@@ -14,7 +14,7 @@ from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import FEW_PLACEMENTS, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.exhaustive import best_and_cheapest
-from streamplace.problem.objective import MAX_RATE, Throughput
+from streamplace.problem.objective import MAX_RATE
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.rules import LIMITS, Rule, RuledParts
@@ -154,7 +154,7 @@ def constraint_costs(
     size = len(problem.graph.names) + len(problem.graph.selectivity)
     most, total = (FEW, SMALL) if quick else (MANY, LARGE)
     tried = rules[: min(most, total // size)]
-    if not tried or type(problem.objective) is not Throughput:
+    if not tried or not problem.objective.follows_loads:
         return None
     rng = np.random.default_rng(seed)
     each = EVALUATIONS if quick else max(EVALUATIONS, min(THOROUGH, IN_ALL // len(tried)))

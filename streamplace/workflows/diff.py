@@ -14,7 +14,7 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import THROUGHPUT, Score
 from streamplace.util.text import counted
-from streamplace.workflows.result import MakespanResult, Result, placement_in
+from streamplace.workflows.result import PlacementResult, placement_in
 from streamplace.workflows.simulate import score_of
 
 
@@ -155,8 +155,9 @@ class Difference(Displayable, Tabular):
             rescaled = counted(len(self.rescaled), "operator")
             memory += f"; {rescaled} with other numbers of instances"
         before, after = self.values
-        quantity, unit = self.scores[0].quantity, self.scores[0].unit
-        change = f"{quantity} {number(before)} -> {number(after)} {unit}, {after - before:+,.6g}"
+        score = self.scores[0]
+        values = score.in_unit(f"{number(before)} -> {number(after)}")
+        change = f"{score.quantity} {values}, {after - before:+,.6g}"
         return f"{moves}{memory}; {change}{relative_gain(before, after)}"
 
     def _cells(self, i: int) -> tuple[str, ...]:
@@ -178,9 +179,7 @@ def relative_gain(before: float, after: float) -> str:
     return f" ({after / before - 1:+.1%})" if before else ""
 
 
-def diff(
-    a: Placement | Result | MakespanResult, b: Placement | Result | MakespanResult
-) -> Difference:
+def diff(a: Placement | PlacementResult, b: Placement | PlacementResult) -> Difference:
     """Return the difference from `a` to `b`, which are placements or results of `place`.
 
     Raises

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import only_throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -29,28 +28,28 @@ from streamplace.workflows.constraint_costs import constraint_costs as costs_of_
 from streamplace.workflows.explanation import (
     Contribution,
     Explanation,
-    PassExplanation,
+    ScoreExplanation,
 )
 from streamplace.workflows.result import (
-    MakespanResult,
     PlacementResult,
     Result,
+    ValueResult,
     placement_in,
 )
-from streamplace.workflows.single_moves import improving_moves, lowering_moves, most_units
+from streamplace.workflows.single_moves import improving_moves, most_units, moves_by_value
 from streamplace.workflows.too_heavy import too_heavy
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 
 
 def explain(
-    placement: Placement | Result | MakespanResult, *, constraint_costs: bool = False, seed: int = 0
-) -> Explanation | PassExplanation:
+    placement: Placement | Result | ValueResult, *, constraint_costs: bool = False, seed: int = 0
+) -> Explanation | ScoreExplanation:
     """Explain a placement: its bottleneck at the worst source rate, and helpful single moves.
 
     Under a custom objective, the moves are those that raise the objective, even if nothing limits
-    the throughput. Under an objective of single passes, the result is a `PassExplanation`: what the
-    score consists of, such as the parts of a makespan, and the moves that lower it.
+    the throughput. Without source rates, the result is a `ScoreExplanation`: what the score
+    consists of, such as the parts of a makespan, and the moves that improve it.
 
     Parameters
     ----------
@@ -76,11 +75,9 @@ def explain(
     bound = placement.bound if isinstance(placement, PlacementResult) else None
     placement = placement_in("explain: placement", placement)
     check_seed(seed)
-    if placement.problem.objective.is_pass:
-        if constraint_costs:
-            only_throughput(placement.problem.objective, "constraint costs support only throughput")
-        return explain_pass(placement).with_proven(bound)
-    found = explain_throughput(placement, constraint_costs=constraint_costs, seed=seed)
+    make = placement.problem.objective.function("explain")
+    found: Explanation | ScoreExplanation
+    found = make(placement, constraint_costs=constraint_costs, seed=seed)
     return found.with_proven(bound)
 
 
@@ -118,7 +115,7 @@ def _explain_bottleneck(placement: Placement) -> Explanation:
     without_moves = Explanation(explained, score, rate_factor, contributions, (), True)
     worst = at_worst_rate(placement)
     cause = too_heavy(worst.problem, worst.devices) if without_moves.limited else None
-    if not without_moves.limited and type(problem.objective) is Throughput:
+    if not without_moves.limited and problem.objective.follows_loads:
         return without_moves
     units = _units_to_try(problem, load)
     size, devices = len(load.of_operators) + len(load.of_streams), len(problem.cluster.devices)
@@ -206,8 +203,10 @@ def _units_to_try(problem: Problem, load: _Load) -> Ints:
     return order[of_unit[order] > 0] if throughput_evaluator(problem).linear else order
 
 
-def explain_pass(placement: Placement) -> PassExplanation:
-    """Explain the score of one pass of a placement.
+def explain_pass(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> ScoreExplanation:
+    """Explain the score of one pass of a placement; see `explain`.
 
     Raises
     ------
@@ -216,14 +215,35 @@ def explain_pass(placement: Placement) -> PassExplanation:
     GraphError
         If loads overflow.
     """
+    if constraint_costs:
+        only_throughput(placement.problem.objective, "constraint costs support only throughput")
     scored = evaluator_of_pass(placement.problem)
     score = scored.score(placement.devices)
     units = _units_in_turn(placement, score.tried_first, score.timetable.run.duration)
     most = most_units(scored.parts, scored.tasks.devices)
-    return PassExplanation(
+    return ScoreExplanation(
         placement,
         score,
-        lowering_moves(placement, scored, score, units[:most]),
+        moves_by_value(placement, scored, score, units[:most]),
+        len(units) <= most,
+        tuple(violations(placement)),
+    )
+
+
+def explain_values(
+    placement: Placement, *, constraint_costs: bool = False, seed: int = 0
+) -> ScoreExplanation:
+    """Explain the value of a placement under an objective of another kind; see `explain`."""
+    if constraint_costs:
+        only_throughput(placement.problem.objective, "constraint costs support only throughput")
+    scored = placement.problem.evaluator
+    score = scored.score(placement.devices)
+    units = np.arange(placement.problem.feasibility.unit_count, dtype=np.int32)
+    most = most_units(scored.parts, len(placement.problem.cluster.devices))
+    return ScoreExplanation(
+        placement,
+        score,
+        moves_by_value(placement, scored, score, units[:most]),
         len(units) <= most,
         tuple(violations(placement)),
     )

@@ -1,8 +1,8 @@
-"""The result types of `explain`: one for streams of tuples, and one for single passes."""
+"""The result types of `explain`: one for streams of tuples, and one for other objectives."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import Any, Protocol, Self
 
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import percent, rounded_down
@@ -13,12 +13,9 @@ from streamplace.scoring.loads import use_entries, use_grids
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.constraint_costs import ConstraintCosts
 from streamplace.workflows.result import bound_in_words
-from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, LoweringMove, move_grid
+from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, ValueMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
-
-if TYPE_CHECKING:
-    from streamplace.makespan.score import MakespanScore
 
 
 @dataclass(frozen=True)
@@ -225,15 +222,15 @@ class Explanation(Displayable):
 
 
 @dataclass(frozen=True, repr=False)
-class PassExplanation(Displayable):
-    """What the score of a pass consists of, and the single moves that would improve it.
+class ScoreExplanation(Displayable):
+    """What a score consists of, and the single moves that would improve it.
 
     Parameters
     ----------
     placement
         The explained placement.
     score
-        Score, schedule and bound; with noise, the schedule is that of the first pass.
+        The score with its bound; a schedule is that of the first pass, with noise.
     moves
         Moves to feasible placements that improve the score, the best first, at most 1,000.
     every_move_tried
@@ -244,14 +241,14 @@ class PassExplanation(Displayable):
     """
 
     placement: Placement
-    score: "MakespanScore"
-    moves: tuple[LoweringMove, ...]
+    score: Any  # a `ValueScore`, or the score of a pass
+    moves: tuple[ValueMove, ...]
     every_move_tried: bool
     violations: tuple[Violation, ...] = ()
 
-    def with_proven(self, bound_s: float | None) -> Self:
-        """Return the explanation with a prover's bound in seconds; see `MakespanScore`."""
-        return replace(self, score=self.score.with_proven(bound_s))
+    def with_proven(self, bound: float | None) -> Self:
+        """Return the explanation with a prover's bound; see `Score.with_bound`."""
+        return replace(self, score=self.score.with_bound(bound))
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""
@@ -272,8 +269,8 @@ class PassExplanation(Displayable):
             *self._move_lines(),
             *use_grids(self.placement),
         )
-        parts = self.score.division.parts
-        most = f", mostly {parts[0][0]}" if parts else ""
+        largest = self.score.largest_part
+        most = f", mostly {largest}" if largest else ""
         return View(f"Explanation: {self.score.headline}{most}", body=body)
 
     def _move_lines(self) -> Iterator[Line | Grid]:

@@ -11,7 +11,7 @@ from streamplace.files.writing import write_text
 from streamplace.formats.registry import format_named
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
-from streamplace.workflows.result import MakespanResult, PlacementResult, Result, placement_in
+from streamplace.workflows.result import PlacementResult, Result, ValueResult, placement_in
 
 OWN = JSON, CSV = "json", "csv"
 """Formats of streamplace itself."""
@@ -47,7 +47,7 @@ class Export:
 
 
 def export(
-    placement: Placement | Result | MakespanResult | None,
+    placement: Placement | Result | ValueResult | None,
     kind: str,
     *,
     plan: str | Path | None = None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict, cast
 
 from streamplace.display.text import number
 from streamplace.problem.cluster import Cluster
@@ -89,12 +89,12 @@ def inherit(
         whole = Cluster.of(cluster)
         made["constraints"] = kept = _that_fit(rules, graph, whole)
         taken.append(f"constraints ({_counts(kept)}){_left_out(rules, graph, whole)}")
-    if objective is None and type(own) is not Throughput:
+    if objective is None and own.without_settings() != Throughput():
         made["objective"] = own.without_settings()
         taken.append(f"objective {text_of(own.without_settings())}")
-    elif objective is not None and own.is_pass and objective.is_pass and chosen is not None:
+    elif not (objective is None or own.has_rates or objective.has_rates or chosen is None):
         taken += _shared_settings(own, objective, chosen)
-    if not own.is_pass and (objective is None or not objective.is_pass):
+    if own.has_rates and (objective is None or objective.has_rates):
         taken += _throughput_settings(old, graph, made)
     return Inherited(made, tuple(taken))
 
@@ -109,9 +109,8 @@ def _shared_settings(own: Objective, objective: Objective, chosen: Collection[st
 def _throughput_settings(old: Placement, graph: StreamGraph, made: Settings) -> list[str]:
     """Fill in settings of throughput that are not set, and return them in words."""
     taken, own = list[str](), old.problem.throughput_objective
-    aim, default = made.get("objective"), Throughput()
-    if not isinstance(aim, Throughput):
-        aim = default
+    default = Throughput()
+    aim = cast("Throughput", made.get("objective") or default)
     rates = own.source_rates or ()
     of_graph = rates in ((old.problem.graph.source_rate,), (graph.source_rate,))
     is_set = made.get("source_rate") is not None or aim.source_rates is not None

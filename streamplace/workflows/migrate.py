@@ -33,10 +33,10 @@ from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_int, check_number, check_seed, check_type
 from streamplace.workflows.diff import OperatorMove, moves_between, relative_gain
+from streamplace.workflows.found_results import result_of
 from streamplace.workflows.inheritance import Settings
-from streamplace.workflows.place import result_of
 from streamplace.workflows.replace_problem import NewProblem, new_problem
-from streamplace.workflows.result import MakespanResult, PlacementResult, Result
+from streamplace.workflows.result import PlacementResult, Result, ValueResult
 from streamplace.workflows.simulate import score_of
 
 
@@ -65,7 +65,7 @@ class Migration(Displayable):
         a sentence each; only if the problem was made from a graph.
     """
 
-    result: Result | MakespanResult
+    result: Result | ValueResult
     forced: tuple[OperatorMove, ...]
     chosen: tuple[OperatorMove, ...]
     staying: Score
@@ -77,7 +77,7 @@ class Migration(Displayable):
     def headline(self) -> str:
         """The numbers of moves and their gain, in words."""
         before, after = self.staying.value, self.result.score.value
-        change = f"{number(before)} -> {number(after)} {self.staying.unit}"
+        change = self.staying.in_unit(f"{number(before)} -> {number(after)}")
         return f"{self._counts()}, {self.staying.quantity} {change}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,17 +131,18 @@ class Migration(Displayable):
         least = f"with the {which} moves only" if self.fewest else "without moves"
         before = staying if self.before is None else self.before
         if self.fewest or abs(before - staying) > SAME * before:
-            values = [] if self.before is None else [f"{number(before)} {self.staying.unit} before"]
-            values.append(f"{number(staying)} {self.staying.unit} {least}")
-            values.append(f"{number(after)} {self.staying.unit} with all moves")
-            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(values)}")
-        change = f"{self.staying.quantity} {number(staying)} -> {number(after)} {self.staying.unit}"
+            when = {} if self.before is None else {"before": before}
+            when |= {least: staying, "with all moves": after}
+            several = [f"{self.staying.in_unit(number(x))} {then}" for then, x in when.items()]
+            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(several)}")
+        values = self.staying.in_unit(f"{number(staying)} -> {number(after)}")
+        change = f"{self.staying.quantity} {values}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 
 
 def migrate(
     problem: Problem | StreamGraph,
-    old: Placement | Result | MakespanResult | Mapping[str, str],
+    old: Placement | Result | ValueResult | Mapping[str, str],
     *,
     max_moves: int | None = None,
     move_cost: float | None = None,
@@ -247,7 +248,7 @@ def migrate(
         if move.operator in moved and must_move(current, index[move.operator])
     }
     return Migration(
-        result.under_semantics(settings.get("semantics")),
+        result.with_system(settings.get("semantics")),
         tuple(move for move in moves if move.operator in forced),
         tuple(move for move in moves if move.operator not in forced),
         score_of(staying),
@@ -259,7 +260,7 @@ def migrate(
 
 def _worth_the_moves(
     current: Current, placer: NamedPlacer, seed: int, staying: Placement
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Return what a placer finds, without moves that gain nothing in what it was asked for."""
     problem = current.problem
     check_seed(seed)
@@ -320,7 +321,7 @@ def _value_before(problem: Problem, old: Placement | Mapping[str, str]) -> float
         if old.keys() != {*problem.graph.names} or not {*old.values()} <= {*problem.cluster.names}:
             return None
         old = Placement.of(problem, old)
-    if problem.objective.is_pass or old.problem.objective.is_pass:
+    if not (problem.objective.has_rates and old.problem.objective.has_rates):
         old = Placement(old.problem.with_objective(problem.objective), old.devices)
         whole = old.problem
         if why_impossible(whole.graph, whole.cluster, old.devices):

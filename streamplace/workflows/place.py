@@ -15,16 +15,16 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator, throughput_evaluator
-from streamplace.scoring.throughput import bound, max_source_rate
+from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
+from streamplace.workflows.found_results import result_of
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.result import MakespanResult, Result, scheduled
+from streamplace.workflows.result import MakespanResult, PlacementResult, Result, ValueResult
 
 if TYPE_CHECKING:
     from streamplace.latency.limit import LatencyLimit
-    from streamplace.problem.makespan import Makespan
+    from streamplace.problem.makespan import PassObjective
 
 
 @overload
@@ -33,7 +33,7 @@ def place(
     cluster: Cluster | str | None = None,
     *,
     constraints: Constraints | None = None,
-    objective: "Makespan",
+    objective: "PassObjective",
     placer: str | Placer = "auto",
     seed: int = 0,
 ) -> MakespanResult: ...
@@ -52,6 +52,16 @@ def place(
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
 ) -> Result: ...
+@overload
+def place(
+    graph: StreamGraph,
+    cluster: Cluster | str | None = None,
+    *,
+    constraints: Constraints | None = None,
+    objective: Objective,
+    placer: str | Placer = "auto",
+    seed: int = 0,
+) -> PlacementResult: ...
 def place(
     graph: StreamGraph,
     cluster: Cluster | str | None = None,
@@ -65,7 +75,7 @@ def place(
     seed: int = 0,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Place a graph on a cluster, and score the placement.
 
     Parameters
@@ -146,7 +156,7 @@ def place_problem(
     start: Placement | None = None,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | MakespanResult:
+) -> Result | ValueResult:
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
     Raises
@@ -155,7 +165,7 @@ def place_problem(
         If `start` is set and the placer does not accept an initial placement, or if the objective
         does not support confidence or limits on latency.
     """
-    _scored = evaluator(problem)  # kept for all that ask for it while this runs
+    evaluator(problem)  # refuses loads that overflow, and objectives without an evaluator
     check_seed(seed)
     name = name_of(placer)
     check_start(placer, start)
@@ -173,29 +183,3 @@ def place_problem(
     # what suffices without the goal says nothing of it
     reported: dict[str, Any] = {goal.report: report, "fewer_devices": None}
     return replace(result_of(found, name, seconds, time_limit_of(placer)), **reported)
-
-
-def result_of(
-    found: Found, placer: str, seconds: float, limit: float | None = None
-) -> Result | MakespanResult:
-    """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
-    placement, problem = found.placement, found.placement.problem
-    if problem.objective.is_pass:
-        return scheduled(found, placer, seconds)
-    scored = throughput_evaluator(problem)
-    score, upper = scored.score(placement.devices), None
-    if scored.best_possible is not None:
-        upper = scored.bound if limit is None else bound(problem, limit)
-        upper = upper if found.bound is None else min(upper, found.bound)
-        upper *= score.source_rate / problem.source_rate  # at the source rate of the score
-    return Result(
-        placement,
-        score,
-        placer,
-        seconds,
-        status=found.status,
-        bound=upper,
-        bound_is_loose=upper is not None and scored.bound_is_loose,
-        max_source_rate=max_source_rate(problem, placement.devices),
-        fewer_devices=found.fewer_devices,
-    )

@@ -116,7 +116,7 @@ def new_problem(
             cluster, rules = lost.left(whole, graph.constraints if rules is None else rules)
     objective = _objective(settings)
     if (semantics := settings.get("semantics")) is not None:
-        if not objective.is_pass:
+        if not objective.is_pass:  # the others send no messages
             raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     without_rules = None if rules is None else Constraints()

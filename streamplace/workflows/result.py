@@ -17,11 +17,9 @@ from streamplace.display.text import (
 )
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
-from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
-from streamplace.scoring.registry import evaluator_of_pass
-from streamplace.scoring.score import Score, ThroughputScore, without_rounding
+from streamplace.scoring.score import Score, ThroughputScore
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 from streamplace.util.text import counted
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from streamplace.latency.confidence import Confidence
     from streamplace.latency.limit import LatencyAnswer
     from streamplace.makespan.score import MakespanScore
-    from streamplace.problem.makespan import PublishedName
+    from streamplace.scoring.values import ValueScore
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 WRITER = "streamplace.files:write_placement"
@@ -74,9 +72,9 @@ class PlacementResult(Displayable, Tabular):
         """Return ``operator`` and ``device`` of every operator; `score` has the devices' loads."""
         return self.placement.to_records()
 
-    def under_semantics(self, name: "PublishedName | None") -> Self:
-        """Return the result with the name of the published system that messages follow."""
-        return replace(self, score=self.score.under_semantics(name))
+    def with_system(self, name: str | None) -> Self:
+        """Return the result with the name of a published system that the score follows."""
+        return replace(self, score=self.score.with_system(name))
 
     def save(self, file: str | Path, *, inputs: Mapping[str, str] | None = None) -> None:
         """Write a placement file: the placement, its whole problem and its score.
@@ -243,7 +241,53 @@ def bound_in_words(
 
 
 @dataclass(frozen=True, repr=False)
-class MakespanResult(PlacementResult):
+class ValueResult(PlacementResult):
+    """A placement with its value, and the bound on it, under an objective without source rates."""
+
+    score: "ValueScore | MakespanScore"
+
+    @property
+    def gap(self) -> float | None:
+        """How far the value is from the bound, as a share of the larger; None without a bound."""
+        return self.score.gap
+
+    @property
+    def bound(self) -> float | None:
+        """The bound on the value of any placement; None if none is known."""
+        return self.score.bound
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what `place --json` prints."""
+        return {
+            **self.score.summary(),
+            **self._own_entries(),
+            "assignment": self.placement.assignment,
+            "placer": self.placer,
+            "seconds": self.seconds,
+            **self._entries(),
+        }
+
+    def _own_entries(self) -> dict[str, Any]:
+        return {}
+
+    def _stored(self) -> dict[str, Any]:
+        return {"bound": self.bound, "gap": self.gap}
+
+    def _detail(self) -> str:
+        """Return what a line about the placer ends with."""
+        return ""
+
+    def _view(self) -> View:
+        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
+        return View(
+            f"{type(self).__name__}: {self.score.headline}, {by}",
+            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
+            (*self.score.view_with(self.placement).body, self._line(self._detail())),
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class MakespanResult(ValueResult):
     """A placement with its schedule, and the lower bound on makespans in its score.
 
     The objective of the placement's problem has the order that was used, also where the order was
@@ -259,69 +303,15 @@ class MakespanResult(PlacementResult):
     score: "MakespanScore"
     own_schedule_s: float | None = field(default=None, kw_only=True)
 
-    @property
-    def gap(self) -> float | None:
-        """How far the bound is below the makespan, as a share of the makespan; None with noise."""
-        return self.score.gap
+    def _own_entries(self) -> dict[str, Any]:
+        return {"own_schedule_s": self.own_schedule_s}
 
-    @property
-    def bound(self) -> float | None:
-        """Lower bound on the makespan of any placement in seconds; None with noise."""
-        return self.score.bound_s
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `place --json` prints."""
-        return {
-            **self.score.summary(),
-            "own_schedule_s": self.own_schedule_s,
-            "assignment": dict(self.placement.assignment),
-            "placer": self.placer,
-            "seconds": self.seconds,
-            **self._entries(),
-        }
-
-    def _stored(self) -> dict[str, Any]:
-        return {"bound": self.bound, "gap": self.gap}
-
-    def _view(self) -> View:
-        own, detail = self.own_schedule_s, ""
-        if own is not None:
-            detail = f"; in the order of its own schedule, the makespan is {number(own)} s"
-        return View(
-            f"MakespanResult: {self.score.headline}, by {quoted(self.placer)} "
-            f"in {self.seconds:.3g} s",
-            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
-            (*self.score.view_with(self.placement).body, self._line(detail)),
-        )
-
-
-def scheduled(found: Found, placer: str, seconds: float) -> MakespanResult:
-    """Return the result of a placement: its makespan, and its bound, a proven one if there is one.
-
-    The objective of the result's placement has the order that was used.
-    """
-    placement, problem = found.placement, found.placement.problem
-    scored = evaluator_of_pass(problem).score(placement.devices)
-    lower = scored.bound_s
-    if found.bound is not None and lower is not None:
-        lower = without_rounding(max(lower, found.bound), scored.value)
-    aim = replace(problem.makespan_objective, order=scored.order)
-    return MakespanResult(
-        Placement(problem.with_objective(aim), placement.devices),
-        replace(scored, bound_s=lower),
-        placer,
-        seconds,
-        status=found.status,
-        own_schedule_s=own_schedule_s(found),
-    )
-
-
-def own_schedule_s(found: Found) -> float | None:
-    """Return the makespan in a list scheduler's own order, see `MakespanResult`."""
-    if found.own_order is None:
-        return None
-    scored = evaluator_of_pass(found.placement.problem)
-    return float(scored.in_sequence(found.own_order, found.placement.devices)[0])
+    def _detail(self) -> str:
+        """Return the makespan in the order of a list scheduler's own schedule."""
+        own = self.own_schedule_s
+        if own is None:
+            return ""
+        return f"; in the order of its own schedule, the makespan is {number(own)} s"
 
 
 def placement_in(what: str, value: Placement | PlacementResult) -> Placement:

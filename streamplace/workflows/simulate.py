@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, overload
 from streamplace.errors import UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.makespan import Makespan
+from streamplace.problem.makespan import PassObjective
 from streamplace.problem.objective import Model, Objective, Throughput, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.score import Score, ThroughputScore
-from streamplace.workflows.result import MakespanResult, Result, placement_in
+from streamplace.workflows.result import MakespanResult, Result, ValueResult, placement_in
 
 if TYPE_CHECKING:
     from streamplace.makespan.score import MakespanScore
@@ -29,10 +29,10 @@ def simulate(
 ) -> "MakespanScore": ...
 @overload
 def simulate(
-    placement: Placement | Result | MakespanResult,
+    placement: Placement | Result | ValueResult,
     *,
     cluster: Cluster | str | None = None,
-    objective: Makespan,
+    objective: PassObjective,
 ) -> "MakespanScore": ...
 @overload
 def simulate(
@@ -40,7 +40,7 @@ def simulate(
     assignment: Mapping[str, str],
     cluster: Cluster | str | None = None,
     *,
-    objective: Makespan,
+    objective: PassObjective,
 ) -> "MakespanScore": ...
 @overload
 def simulate(
@@ -64,7 +64,7 @@ def simulate(
     objective: Throughput | None = None,
 ) -> ThroughputScore: ...
 def simulate(
-    placement: Placement | Result | MakespanResult | StreamGraph,
+    placement: Placement | Result | ValueResult | StreamGraph,
     assignment: Mapping[str, str] | None = None,
     cluster: Cluster | str | None = None,
     *,

@@ -9,6 +9,7 @@ import numpy as np
 
 from streamplace.display.text import number, percent
 from streamplace.display.view import Cell, Grid, Names
+from streamplace.problem.objective import Objective
 from streamplace.problem.placement import Placement
 from streamplace.scoring.evaluator import Evaluator
 from streamplace.scoring.loads import Bottleneck
@@ -89,37 +90,39 @@ class ImprovingMove(SingleMove):
 
 
 @dataclass(frozen=True)
-class LoweringMove(SingleMove):
-    """A move and its effect on the score of a pass.
+class ValueMove(SingleMove):
+    """A move and its effect on a score without source rates.
 
     Parameters
     ----------
-    quantity
-        What the score measures, in words; see `Objective`.
-    seconds, gain_s
-        The score after the move, and by how much it is lower, in seconds.
+    objective
+        The objective.
+    value, gain
+        The score after the move, and by how much it is better.
     """
 
     alike: ClassVar[int] = 1
 
-    quantity: str
-    seconds: float
-    gain_s: float
+    objective: Objective
+    value: float
+    gain: float
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The headings of `effect`."""
-        return f"{self.quantity}, s", "change, s"
+        unit = f", {self.objective.unit}" if self.objective.unit else ""
+        return f"{self.objective.quantity}{unit}", f"change{unit}"
 
     def effect(self) -> tuple[str, ...]:
         """Return the score and its change."""
-        return number(self.seconds), f"-{number(self.gain_s)}"
+        sign = "+" if self.objective.higher_is_better else "-"
+        return number(self.value), f"{sign}{number(self.gain)}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the move as `explain --json` prints it."""
-        entries = super().to_dict()
-        name = f"{entries.pop('quantity').replace(' ', '_')}_s"
-        return {name if key == "seconds" else key: value for key, value in entries.items()}
+        gain = "gain_s" if self.objective.unit == "s" else "gain"
+        effect = {self.objective.value_key: self.value, gain: self.gain}
+        return {"operators": list(self.operators), "from": self.source, "to": self.target, **effect}
 
 
 def improving_moves(
@@ -153,21 +156,29 @@ def improving_moves(
     return tuple(made)
 
 
-def lowering_moves(
+def moves_by_value(
     placement: Placement, scored: Evaluator, score: Score, units: Ints
-) -> tuple[LoweringMove, ...]:
-    """Return the moves of these units that lower the score of a pass; see `improving_moves`.
+) -> tuple[ValueMove, ...]:
+    """Return the moves of these units that improve a score; see `improving_moves`.
 
     Parameters
     ----------
     score
         Score of the placement.
     """
-    now = score.value
-    less = _best_moves(placement, units, lambda rows: -scored.loss(rows), -now * (1 - MIN_GAIN))
+    objective, now = placement.problem.objective, score.value
+    higher = objective.higher_is_better
+    least = now * (1 + MIN_GAIN) if higher else -now * (1 - MIN_GAIN)
     return tuple(
-        LoweringMove(*names_of_move(placement, unit, target), score.quantity, -value, now + value)
-        for value, unit, target in less
+        ValueMove(
+            *names_of_move(placement, unit, target),
+            objective,
+            value if higher else -value,
+            value - now if higher else now + value,
+        )
+        for value, unit, target in _best_moves(
+            placement, units, lambda rows: -scored.loss(rows), least
+        )
     )
 
 

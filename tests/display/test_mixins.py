@@ -36,7 +36,7 @@ HOSTILE = (
 
 KINDS = (
     "StreamGraph", "Cluster", "Problem", "Placement", "ThroughputScore", "Result", "EngineScore",
-    "Comparison", "MakespanComparison", "Plan", "Migration", "Difference", "Explanation",
+    "Comparison", "Plan", "Migration", "Difference", "Explanation",
 )  # fmt: skip
 
 
@@ -195,7 +195,7 @@ def records() -> dict[str, list[dict[str, Any]]]:
 
 def test_records_of_tables_are_plain_values() -> None:
     kinds = ("Placement", "ThroughputScore", "Result", "EngineScore", "Comparison")
-    assert {*records()} == {*kinds, "MakespanComparison", "Plan", "Difference"}
+    assert {*records()} == {*kinds, "Plan", "Difference"}
     assert json.loads(json.dumps(records())) == records()
     assert [each["operator"] for each in records()["Result"]] == list(PLAIN)
     assert records()["ThroughputScore"][0].keys() == {"name", "utilisation", "operators"}

@@ -9,6 +9,7 @@ from matplotlib import image
 
 from streamplace.makespan.total_cost import TotalCost
 from streamplace.pictures.budgets import budgets_picture
+from streamplace.workflows.ratios import RatioMeasure
 from tests.support.comparisons import random_makespans
 
 NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safetensors:samples=16")
@@ -16,7 +17,7 @@ NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safeten
 
 def test_the_label_of_a_total_cost_is_not_cut(tmp_path: Path) -> None:
     for first, other in (NAMES, NAMES[::-1]):
-        costs = replace(random_makespans((first, other)), objective=TotalCost())
+        costs = replace(random_makespans((first, other)), measure=RatioMeasure(TotalCost()))
         path = tmp_path / "budgets.png"
         budgets_picture(path, costs, {"a": [first], "b": [other]}, (10,))
         pixels = image.imread(path)[..., :3]
@@ -30,4 +31,4 @@ def test_ticks_have_their_full_value(spread: float, tmp_path: Path) -> None:
     budgets_picture(tmp_path / "x.svg", found, {"heft": ["heft"], "a": ["a"]}, (10,))
     texts = [line for line in (tmp_path / "x.svg").read_text().splitlines() if "<!--" in line]
     assert not [text for text in texts if "<!-- +1" in text or "<!-- 1e" in text]
-    assert np.isfinite(found.makespan_s).all()
+    assert np.isfinite(found.values).all()

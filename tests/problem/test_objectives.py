@@ -66,8 +66,14 @@ def test_a_value_that_cannot_be_read_back_is_not_written(
         (f"{NET}:prize=3", "unknown option 'prize'; did you mean 'price'?"),
         (f"{NET}:model=engine", "unknown option 'model'; choose from price, title, ro"),
         (f"{NET}:price=dear", "price must be a number"),
-        ("tests.support.objectives:NetEvaluator", "is not a subclass of streamplace.Throughput"),
-        ("tests.support.objectives:np", "is not a subclass of streamplace.Throughput"),
+        (
+            "tests.support.objectives:NetEvaluator",
+            "is no objective, such as a subclass of streamplace.Throughput",
+        ),
+        (
+            "tests.support.objectives:np",
+            "is no objective, such as a subclass of streamplace.Throughput",
+        ),
         ("tests.support.objectives:Gross", "has no 'Gross'"),
         ("nowhere.at_all:Net", "importing nowhere.at_all failed: ModuleNotFoundError"),
     ],

@@ -21,7 +21,7 @@ def test_rows_summarise_the_graphs() -> None:
     assert [(row.placer, row.source_rate) for row in found.rows] == [
         ("metis", 1e4), ("single", 1e4), ("metis", 2e4), ("single", 2e4),
     ]  # fmt: skip
-    achieved = found.relative_throughput[0]
+    achieved = found.values[0]
     single = found.rows[1]
     assert single.mean == pytest.approx(achieved[1].mean())
     assert single.q1 == pytest.approx(np.percentile(achieved[1], 25))
@@ -42,8 +42,8 @@ def test_without_metis_no_shares_are_compared_with_it() -> None:
 
 def test_results_do_not_depend_on_the_number_of_processes() -> None:
     alone, together = (compare(GRAPHS, ["random", "greedy"], jobs=jobs) for jobs in (1, 2))
-    assert (alone.relative_throughput == together.relative_throughput).all()
-    assert (alone.devices_used == together.devices_used).all()
+    assert (alone.values == together.values).all()
+    assert (alone.figures.devices_used == together.figures.devices_used).all()
 
 
 def test_a_graph_without_a_placement_is_an_error() -> None:
@@ -69,13 +69,13 @@ def test_saved_tables_hold_every_graph(tmp_path: Path) -> None:
     with (tmp_path / "deep" / "out" / "graphs.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 8
-    assert float(rows[1]["relative_throughput"]) == found.relative_throughput[0, 1, 0]
+    assert float(rows[1]["relative_throughput"]) == found.values[0, 1, 0]
 
 
 def test_single_arguments_equal_lists_of_one() -> None:
     found = compare(GRAPHS[0], "metis", 1e4, cluster="3x2500")
     several = compare(GRAPHS[:1], ["metis"], [1e4], cluster=Cluster.equal(3))
-    assert (found.relative_throughput == several.relative_throughput).all()
+    assert (found.values == several.values).all()
     assert found.placers == ("metis",)
     assert found.source_rates == (1e4,)
     named = compare(iter(GRAPHS[:2]), {"k-way": "metis:parts=2", "mine": "single"})
@@ -105,7 +105,7 @@ def test_the_difference_is_the_mean_over_graphs_clusters_and_rates() -> None:
         PAIRED_GRAPHS, ["greedy", "random"], [1e4, 4e4], clusters=CLUSTERS, cross=True, jobs=1
     )
     over = found.difference("greedy", "random")
-    reached = found.relative_throughput
+    reached = found.values
     assert over.mean == pytest.approx((reached[:, 0] - reached[:, 1]).mean())
     assert 0.0 < over.low < over.mean < over.high
     means = np.zeros(len(PAIRED_GRAPHS))
@@ -119,7 +119,7 @@ def test_the_difference_is_the_mean_over_graphs_clusters_and_rates() -> None:
 def test_the_interval_is_narrower_than_that_of_unpaired_means() -> None:
     found = sp.compare(PAIRED_GRAPHS, ["search:evaluations=50", "greedy"], 4e4, jobs=1)
     over = found.difference("search:evaluations=50", "greedy")
-    spread = np.sqrt(found.relative_throughput[0].var(axis=1).sum() / len(PAIRED_GRAPHS))
+    spread = np.sqrt(found.values[0].var(axis=1).sum() / len(PAIRED_GRAPHS))
     assert over.high - over.low < 2 * 1.96 * spread
 
 
@@ -127,7 +127,7 @@ def test_the_ratio_of_makespans_is_paired_by_graph() -> None:
     found = sp.compare(PAIRED_GRAPHS, ["climb", "heft"], objective=sp.Makespan(), jobs=1)
     over = found.ratio("climb", "heft")
     assert over.mean == pytest.approx(found.rows[0].mean_over_heft)
-    own, others = found.makespan_s
+    own, others = found.values[0]
     back = found.ratio("heft", "climb")
     assert back.mean == pytest.approx((others / own).mean())
     assert back.low <= back.mean <= back.high
@@ -151,7 +151,7 @@ def apart(graph: sp.StreamGraph) -> sp.StreamGraph:
 def test_graphs_that_only_one_placed_are_left_out() -> None:
     graphs = [PAIRED_GRAPHS[0], apart(PAIRED_GRAPHS[1])]
     found = sp.compare(graphs, ["single", "heft"], objective=sp.Makespan(), jobs=1)
-    own, others = found.makespan_s[:, 0]
+    own, others = found.values[0, :, 0]
     assert found.ratio("single", "heft").mean == pytest.approx(own / others)
     alone = sp.compare([*graphs[1:]], ["single", "heft"], objective=sp.Makespan(), jobs=1)
     with pytest.raises(UsageError, match="no case that both single and heft placed"):
@@ -180,11 +180,11 @@ def test_every_row_has_its_difference_from_the_first_placer() -> None:
 def test_throughput_of_placers_that_improve_a_placement_stands_beside_that_of_their_start() -> None:
     climbed = "climb:evaluations=30:start=random"
     found = sp.compare(PAIRED_GRAPHS[:3], ["random", climbed, "climb:evaluations=1"], 4e4, jobs=1)
-    assert found.of_start[0, 1].tolist() == found.relative_throughput[0, 0].tolist()
+    assert found.figures.starts[0, 1].tolist() == found.values[0, 0].tolist()
     drawn, improved, _ = found.rows
     assert (drawn.start, drawn.over_start) == (None, None)
-    assert drawn.cpu_seconds_per_graph == found.cpu_seconds[0, 0].mean()
-    expected = found.relative_throughput[0, 1] / found.of_start[0, 1]
+    assert drawn.cpu_seconds_per_graph == found.figures.cpu_seconds[0, 0].mean()
+    expected = found.values[0, 1] / found.figures.starts[0, 1]
     assert improved.over_start == pytest.approx(expected.mean())
     assert expected.mean() > 1
     assert [found.columns["start"](row) for row in found.rows] == ["-", "random", "one device"]
@@ -213,6 +213,6 @@ def test_some_of_the_placers() -> None:
     found = sp.compare(PAIRED_GRAPHS[:3], ["metis", "greedy", "random"], 4e4, jobs=1)
     part = found.of_placers(["random", "metis"])
     assert part.placers == ("random", "metis")
-    assert (part.relative_throughput == found.relative_throughput[:, [2, 0]]).all()
+    assert (part.values == found.values[:, [2, 0]]).all()
     with pytest.raises(UsageError, match="placer 'gredy' was not compared; did you mean 'greedy'"):
         found.of_placers(["gredy"])

@@ -15,7 +15,7 @@ from streamplace.problem.constraints import Constraints
 from streamplace.problem.makespan import CHOICES
 from streamplace.workflows import single_moves
 from streamplace.workflows.explain import explain, explain_pass
-from streamplace.workflows.explanation import PassExplanation
+from streamplace.workflows.explanation import ScoreExplanation
 from tests.support.graphs import loaded_chain
 from tests.support.schedule_cases import schedule_form
 
@@ -52,9 +52,9 @@ def test_moves_are_those_of_the_plain_engine(seeds: range) -> None:
         assert found.score.makespan_s == pytest.approx(now)
         after = plain_moves(form)
         shorter = {move: seconds for move, seconds in after.items() if seconds < now * (1 - 1e-9)}
-        moves = {(move.operators[0], move.target): move.seconds for move in found.moves}
+        moves = {(move.operators[0], move.target): move.value for move in found.moves}
         assert moves == pytest.approx(shorter), seed
-        assert [move.seconds for move in found.moves] == sorted(moves.values())
+        assert [move.value for move in found.moves] == sorted(moves.values())
         assert found.every_move_tried
         compared += len(moves)
     assert compared > len(seeds) * 5 / 6
@@ -123,7 +123,7 @@ def test_noise_explains_the_first_pass() -> None:
     aim = replace(placement.problem.makespan_objective, noise=0.3, repeats=4)
     noisy = sp.Placement(placement.problem.with_objective(aim), placement.devices)
     found = explain(noisy)
-    assert isinstance(found, PassExplanation)
+    assert isinstance(found, ScoreExplanation)
     parts = {**found.score.division.to_dict()}
     del parts["chain"]
     assert sum(parts.values()) == pytest.approx(found.score.timetable.makespan)
@@ -148,7 +148,7 @@ def test_order_any_counts_the_best_order_of_each_move() -> None:
         devices = placement.devices.copy()
         v = problem.graph.index[move.operators[0]]
         devices[v] = problem.cluster.index[move.target]
-        assert move.seconds == min(
+        assert move.value == min(
             sp.simulate(
                 sp.Placement(problem, np.array(devices)), objective=replace(aim, order=order)
             ).makespan_s

@@ -32,9 +32,7 @@ class DeviceCosts(NamedTuple):
         throughput, w is the utilisation of a device by an operator at the source rate, and c that
         of a link by a stream, which does not depend on the delay.
         """
-        if problem.objective.is_pass:
-            return _of_pass(problem)
-        return _of_flow(problem)
+        return (_of_flow if problem.objective.has_rates else _of_pass)(problem)
 
 
 def _of_pass(problem: Problem) -> DeviceCosts:

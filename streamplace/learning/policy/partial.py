@@ -76,20 +76,20 @@ class Costs(NamedTuple):
         GraphError
             If loads overflow, or no tuple ever reaches a sink.
         """
-        costs, is_pass = DeviceCosts.of(problem), problem.objective.is_pass
+        costs, at_rates = DeviceCosts.of(problem), problem.objective.has_rates
         operators, devices = costs.weight.shape
         finite = np.isfinite(costs.weight)
         known = np.where(finite, costs.weight, 0.0)
         mean = known.sum(axis=1) / np.maximum(finite.sum(axis=1), 1)
         first_in, inward = by_operator(costs.target, operators)
         first_out, outward = by_operator(costs.source, operators)
-        if is_pass:
+        if at_rates:
+            cores, of_device = np.ones(operators, np.int32), np.ones(devices, np.int32)
+            rest, silent = np.zeros(devices), costs.data == 0.0
+        else:
             tasks = parts_of_pass(problem).tasks
             cores, of_device, rest = tasks.cores, tasks.device_cores, tasks.startup_s
             silent = tasks.silent
-        else:
-            cores, of_device = np.ones(operators, np.int32), np.ones(devices, np.int32)
-            rest, silent = np.zeros(devices), costs.data == 0.0
         unit = float(mean.mean())
         return cls(
             seconds=np.where(finite, costs.weight, mean[:, None]),
@@ -108,7 +108,7 @@ class Costs(NamedTuple):
             first_core=first_cores(of_device, cores),
             rest=np.array(rest, np.float64),
             unit=unit if unit > 0.0 else 1.0,
-            is_pass=is_pass,
+            is_pass=not at_rates,
         )
 
     @property

@@ -206,7 +206,7 @@ class PolicyPlacer(StartingPlacer):
         UsageError
             If either is set under the makespan objective.
         """
-        if problem.objective.is_pass:
+        if not problem.objective.has_rates:
             self._refuse_groups("the makespan objective has neither groups nor refinement")
             return 0, 0
         if not supports_search(problem):

@@ -100,6 +100,6 @@ def _ends(problems: Sequence[Problem]) -> Ints:
 
 
 def _in_closed_form(problem: Problem) -> Problem:
-    if problem.objective.is_pass or problem.model in CLOSED_FORMS:
+    if not problem.objective.has_rates or problem.model in CLOSED_FORMS:
         return problem
     return problem.with_objective(problem.objective.with_changes(model="bottleneck"))

@@ -246,7 +246,7 @@ class ProblemsSection(StrictModel):
 
     @model_validator(mode="after")
     def _semantics_of_makespans(self) -> Self:
-        if self.semantics and not self.made_objective.is_pass:
+        if self.semantics and self.made_objective.has_rates:
             raise ValueError("semantics: requires objective = 'makespan'")
         return self
 

@@ -148,17 +148,17 @@ def _group(
         for rate in rates:
             with within(graph.name or f"graph {number}"):
                 objective = config.made_objective
-                if objective.is_pass:
-                    yield _of_a_pass(graph, cluster, objective, config.semantics)
+                if not objective.has_rates:
+                    yield _without_rates(graph, cluster, objective, config.semantics)
                     break
                 objective = objective.with_changes(rate, config.model).with_engine(ENGINE_SETTINGS)
                 yield Problem(graph, cluster, objective=objective)
 
 
-def _of_a_pass(
+def _without_rates(
     graph: StreamGraph, cluster: Cluster, objective: Objective, semantics: PublishedName | None
 ) -> Problem:
-    """Return a problem of a makespan, which no source rate changes."""
+    """Return a problem that no source rate changes, such as that of a makespan."""
     if semantics is not None:
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     return Problem(graph, cluster, objective=objective)
@@ -275,9 +275,8 @@ def hash_of(problems: Sequence[Problem]) -> str:
     hasher = hashlib.sha256()
     for problem in problems:
         cluster = (problem.cluster.devices, problem.cluster.network)
-        if problem.objective.is_pass:
-            rest: tuple[object, ...] = (*cluster, problem.constraints)
-        else:
+        rest: tuple[object, ...] = (*cluster, problem.constraints)
+        if problem.objective.has_rates:
             rest = (*cluster, problem.source_rate, problem.constraints, problem.model)
         objective = text_of(problem.objective)
         named = "" if objective == "throughput" else f" {objective}"

@@ -118,7 +118,7 @@ class Rewards:
     def _reward(self, problem: Problem, placements: Ints) -> Floats:
         if self.kind in OF_LOSSES:
             return of_losses(self.kind, evaluator(problem).loss(placements))
-        if problem.objective.is_pass:
+        if not problem.objective.has_rates:
             quality = evaluator(problem).quality(placements)
             return quality if self.kind == "relative" else np.log(np.maximum(quality, LEAST))
         reached = throughput(problem, placements)
@@ -141,7 +141,7 @@ def of_losses(kind: str, losses: Floats) -> Floats:
 
 
 def _gains_from_threads(problem: Problem) -> bool:
-    if problem.objective.is_pass:
+    if not problem.objective.has_rates:
         return False
     return throughput_evaluator(problem).gains_from_threads
 

@@ -166,7 +166,7 @@ class Stage(StrictModel):
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return key, fault and remedy if the stage cannot learn under an objective."""
-        if objective.is_pass and self.model is not None:
+        if self.model is not None and not objective.has_rates:
             return "model", f"{self.model!r} is a model of throughput", "leave it out"
         return None
 

@@ -12,6 +12,7 @@ from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.makespan.placers.passes import pass_evaluator, shortest
 from streamplace.makespan.placers.portfolio import Tries, portfolio
 from streamplace.placers.budget import Budget
+from streamplace.placers.search.climb import climb_by_moves
 from streamplace.placers.search.current import Current
 from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
 from streamplace.placers.search.nearby import SAME
@@ -140,6 +141,8 @@ def climb_pass(problem: Problem, rng: np.random.Generator, devices: Ints, budget
 
     With the order ``any``, the climb takes place under the order that is best for the start.
     """
+    if problem.makespan_objective.noise:  # a pass may end early by chance, so its mean counts
+        return climb_by_moves(problem, rng, devices, budget)
     scored = pass_evaluator(problem, "climb")
     cooling = Cooling(budget.evaluations_left(), NO_HEAT, NO_HEAT, MOVES)
     enough_s = scored.compiled.bounds.best * REACHED

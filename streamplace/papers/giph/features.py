@@ -46,11 +46,6 @@ class GiphProblem:
         """The number of operators."""
         return len(self.pairs.order)
 
-    @property
-    def is_pass(self) -> bool:
-        """Whether the objective is the makespan."""
-        return self.problem.objective.is_pass
-
     def pair(self, operator: int, device: int) -> int:
         """Return the pair of an operator and a device; -1 if there is none."""
         first, end = self.pairs.first[operator : operator + 2]

@@ -83,7 +83,7 @@ class GiphPlacer(ImprovingPlacer, Improver):
     def _policy(self, problem: Problem) -> Any:
         quantity = problem.objective.quantity
         if not self.file:  # those of makespans improve any objective of a pass
-            trained = "makespan" if problem.objective.is_pass else "throughput"
+            trained = "throughput" if problem.objective.has_rates else "makespan"
             return self._read(str(WEIGHTS / f"giph-{trained}.safetensors"), quantity)
         policy = self._read(self.file, quantity)
         self._check_objective(self.file, problem)

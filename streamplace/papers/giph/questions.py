@@ -197,7 +197,7 @@ def sight_of(state: WalkState, evaluator: Evaluator, before: Sight | None = None
         The potential of a pair is that of the start time (`start_potentials`) under the makespan
         objective, and the change of the largest utilisation (`headrooms`) under throughput.
     """
-    if not state.one.is_pass:
+    if state.one.problem.objective.has_rates:
         return _with_criticality(Sight(headrooms(state)), state, before)
     trace = evaluator.trace(state.devices)
     assert isinstance(trace, ScheduleTrace), "evaluators of makespans return times"

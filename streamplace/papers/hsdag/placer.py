@@ -171,4 +171,4 @@ def _fits_one_device(problem: Problem) -> bool:
 
 def _config(problem: Problem) -> str:
     """Return the name of the config for a problem's objective."""
-    return "hsdag" if problem.objective.is_pass else "hsdag-stream"
+    return "hsdag-stream" if problem.objective.has_rates else "hsdag"

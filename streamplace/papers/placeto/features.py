@@ -83,9 +83,8 @@ def _numbers(problem: Problem) -> np.ndarray:
     they are utilisations of an average device and an average link.
     """
     graph, costs = problem.graph, mean_times(problem)
-    of_streams = costs[1]
-    if problem.objective.is_pass:
-        of_streams = parts_of_pass(problem).tasks.bits
+    at_rates = problem.objective.has_rates
+    of_streams = costs[1] if at_rates else parts_of_pass(problem).tasks.bits
     output = np.zeros(len(graph.names))
     joined = np.add if graph.multicast == "none" else np.maximum
     joined.at(output, graph.stream_source, of_streams)

@@ -35,6 +35,6 @@ class PlacetoStage(StepReinforceStage):
 
     def fault_under(self, objective: Objective) -> tuple[str, str, str] | None:
         """Return the fault of the model, the start or the penalty, if there is one; see `Stage`."""
-        if self.memory_penalty and not objective.is_pass:
+        if self.memory_penalty and objective.has_rates:
             return "memory_penalty", "only a pass has outputs to hold", "leave it out"
         return super().fault_under(objective)

@@ -17,7 +17,6 @@ from streamplace.placers.exact.decision import (
     Incumbent,
     is_small,
 )
-from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.search import Search
 from streamplace.problem.objective import Model
 from streamplace.problem.objectives import only_throughput
@@ -115,9 +114,7 @@ class Exact(ReportingPlacer):
         PlacementError, InfeasibleError
             If no feasible placement was found, or none exists.
         """
-        if problem.objective.is_pass:
-            is_cost = problem.objective.quantity in TOTAL_COST
-            prove = search_of_pass("exact of costs" if is_cost else "exact")
+        if (prove := problem.objective.function("exact")) is not None:
             proven: Found = prove(problem, rng, start, self.seconds, self.workers)
             return proven
         only_throughput(problem.objective, "placer 'exact' supports only throughput")

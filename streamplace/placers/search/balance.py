@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import islice
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -93,7 +93,7 @@ def settled(problem: Problem, placements: Sequence[Placement]) -> Placement:
     first = placements[0]
     equal = len({device.price for device in problem.cluster.devices}) == 1
     # Without groups, and with equal prices, no exchange can be better.
-    if type(problem.objective) is not Throughput or (equal and not problem.cluster.groups):
+    if not problem.objective.follows_loads or (equal and not problem.cluster.groups):
         return first
     rows = np.stack([placement.devices for placement in placements])
     best = int(np.lexsort(ties(problem, rows)[::-1])[0])
@@ -145,7 +145,7 @@ def carries_all(problem: Problem, placements: Sequence[Placement]) -> bool:
 
     The result is False for a custom objective.
     """
-    if type(problem.objective) is not Throughput:
+    if not problem.objective.follows_loads:
         return False
     return bool(qualities(problem, placements).max() >= CARRIED)
 
@@ -157,8 +157,8 @@ def may_spread(problem: Problem, placements: Sequence[Placement]) -> bool:
     """
     if carries_all(problem, placements):
         return True
-    objective = problem.objective
-    if type(objective) is not Throughput or objective.model != "bottleneck":
+    objective = cast("Throughput", problem.objective)
+    if not objective.follows_loads or objective.model != "bottleneck":
         return False
     best = placements[int(qualities(problem, placements).argmax())].devices
     arrays = flow(problem)
@@ -255,8 +255,8 @@ def check_prefer(placer: str, prefer: str | None) -> None:
 
 
 def refuse_preference(placer: str, prefer: str | None, objective: Objective) -> None:
-    """Raise UnsuitableError if there is a preference under an objective of a pass."""
-    if prefer is not None and objective.is_pass:
+    """Raise UnsuitableError if there is a preference under an objective without source rates."""
+    if prefer is not None and not objective.has_rates:
         supported = f"supports only throughput, not {objective.quantity}"
         raise UnsuitableError(f"{placer}: the preference {prefer!r} {supported}")
 

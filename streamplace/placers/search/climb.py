@@ -7,10 +7,8 @@ import numpy as np
 
 from streamplace.placers.base import BasePlacer
 from streamplace.placers.budget import Budget, check_limits
-from streamplace.placers.registry import search_of_pass
 from streamplace.placers.repair import feasible
 from streamplace.placers.starting import first_row, placement_of
-from streamplace.problem.makespan import Makespan
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import qualities_of_rows
@@ -56,9 +54,8 @@ class Climb(BasePlacer):
         budget = Budget(self.seconds, evaluations)
         first = self.begun(problem, rng) if start is None else feasible(problem, start.devices)
         row = first.devices
-        if type(problem.objective) is Makespan and not problem.objective.noise:
-            return Placement(problem, search_of_pass("climb")(problem, rng, row, budget))
-        return Placement(problem, _climb(problem, rng, row, budget))
+        climb = problem.objective.function("climb") or climb_by_moves
+        return Placement(problem, climb(problem, rng, row, budget))
 
     @property
     def begins_from(self) -> str:
@@ -72,7 +69,10 @@ class Climb(BasePlacer):
         return Placement(problem, first_row(problem))
 
 
-def _climb(problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget) -> Ints:
+def climb_by_moves(
+    problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget
+) -> Ints:
+    """Return a placement, (V,), that moves which lower no quality reach from a feasible one."""
     feasibility = problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
     devices = devices.astype(np.int32)

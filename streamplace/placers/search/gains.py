@@ -30,10 +30,10 @@ def better_by(problem: Problem, prefer: Prefer | None) -> Better:
     """
 
     def values(rows: Ints) -> tuple[float, float]:
-        if problem.objective.is_pass:
-            first, second = where_scored(lambda tried: -evaluator(problem).loss(tried), rows)
-        else:
+        if problem.objective.higher_is_better:
             first, second = qualities_of_rows(problem, rows)
+        else:
+            first, second = where_scored(lambda tried: -evaluator(problem).loss(tried), rows)
         return float(first), float(second)
 
     def better(devices: Ints, than: Ints) -> bool:

@@ -9,7 +9,6 @@ import numpy as np
 from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
 from streamplace.placers.budget import Budget, check_limits
-from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
 from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves
@@ -279,15 +278,16 @@ class Migrate:
         current = current_devices(problem, self.old)
         fewest = with_fewest_moves(current)
         is_slow = evaluator(problem).best_possible is None
-        if problem.objective.quantity not in BOTH or (is_slow and not problem.objective.is_pass):
+        if problem.objective.quantity not in BOTH or (is_slow and problem.objective.has_rates):
             return fewest
         return necessary_moves(self._moves(current, fewest.devices, rng), fewest.devices)
 
     def _moves(self, current: Current, staying: Ints, rng: np.random.Generator) -> Nearby:
         """Return the search for moves under the problem's objective."""
-        if not current.problem.objective.is_pass:
+        own = current.problem.objective.function("migrate")
+        if own is None:
             return MovesSearch(current, self.prefer, rng)
         if self.prefer != "fewest":
             refuse_preference("migrate", self.prefer, current.problem.objective)
-        moves: Nearby = search_of_pass("migrate")(current, rng, staying)
+        moves: Nearby = own(current, rng, staying)
         return moves

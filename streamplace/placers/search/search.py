@@ -7,7 +7,6 @@ import numpy as np
 
 from streamplace.placers.base import BOTH, BasePlacer
 from streamplace.placers.budget import Budget, check_limits
-from streamplace.placers.registry import search_of_pass
 from streamplace.placers.search.balance import (
     Prefer,
     balanced,
@@ -82,9 +81,11 @@ class Search(BasePlacer):
         """
         refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
         budget = self._budget(problem)
-        if problem.objective.is_pass:
-            of_pass: Placement = search_of_pass("search")(problem, rng, start, budget)
-            return of_pass
+        if (search := problem.objective.function("search")) is not None:
+            own: Placement = search(problem, rng, start, budget)
+            return own
+        if not problem.objective.has_rates:
+            self.check_supports(problem)
         rows = starts(problem, rng, start)
         found = best_of_chains(problem, rng, rows, budget)
         if balances(self.prefer, start) and may_spread(problem, [found]):

@@ -22,7 +22,7 @@ from streamplace.problem.cluster import Cluster, Device
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.scoring.registry import evaluator
+from streamplace.scoring.registry import throughput_evaluator
 
 MIPS = 2000.0
 Change = Callable[[int, str, Counters], Counters]
@@ -363,9 +363,8 @@ def test_a_chain_is_measured_as_a_whole() -> None:
     assert {*graph.constraints.colocate} == {("a[0]", "b[0]"), ("a[1]", "b[1]")}
     problem = Problem(graph, Cluster([Device("x", MIPS, 2), Device("y", MIPS, 2)]))
     on_two = Placement.of(problem, {"s": "x", "a[0]": "x", "b[0]": "x", "a[1]": "y", "b[1]": "y"})
-    busy = sum(
-        2 * device.utilisation for device in evaluator(problem).score(on_two.devices).devices
-    )
+    score = throughput_evaluator(problem).score(on_two.devices)
+    busy = sum(2 * device.utilisation for device in score.devices)
     assert busy == pytest.approx((10 + 1) * 1e-3)  # seconds/s: as Flink measured the two vertices
 
 

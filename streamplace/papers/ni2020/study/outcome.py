@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from os.path import isfile  # False for names that are no path, unlike `Path.is_file`
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -13,9 +14,12 @@ from streamplace.files.training_logs import POLICY
 from streamplace.papers.studies.study import Outcome, Plan, Row
 from streamplace.papers.studies.table import Cell, Table
 from streamplace.pictures.comparison import devices_picture, throughput_picture
+from streamplace.problem.objective import Model, Throughput
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import mean_intervals
-from streamplace.workflows.comparison import KEEPS_UP, TIE, Comparison
+from streamplace.workflows.cases import CaseList
+from streamplace.workflows.comparison import Comparison, Figures
+from streamplace.workflows.differences import KEEPS_UP, TIE, RelativeThroughput
 
 REFERENCE = "METIS"
 PLAIN = {
@@ -172,13 +176,11 @@ def _comparison(
 
     return Comparison(
         "",
-        tuple(str(row["graph"]) for row in rows[:: len(systems)]),
-        model,
+        CaseList(tuple(str(row["graph"]) for row in rows[:: len(systems)])),
+        RelativeThroughput(Throughput(model=cast("Model", model))),
         tuple(systems),
         tuple(rates),
-        array("relative_throughput"),
-        array("devices"),
-        *np.full((3, len(rates), len(systems), graphs), np.nan),  # no times, no starts
+        Figures.of(array("relative_throughput"), devices_used=array("devices")),
     )
 
 
@@ -203,10 +205,10 @@ def _by_rule(found: Comparison) -> Table:
         for name, row in PUBLISHED.items()
         if row.better != (None,)
     ]
-    reference = found.relative_throughput[:, found.placers.index(REFERENCE)]
+    reference = found.values[:, found.placers.index(REFERENCE)]
     below = reference < 1.0 - TIE
     for j, name in enumerate(found.placers):
-        over = found.relative_throughput[:, j] - reference
+        over = found.values[:, j] - reference
         better = over > TIE
         shares = (
             better.mean(axis=1),
@@ -233,8 +235,8 @@ def _published(row: Published) -> Sequence[Cell]:
 
 def _measured(found: Comparison, j: int) -> Sequence[Cell]:
     """Return the figures of one system; a pair holds those at each source rate."""
-    reached = found.relative_throughput[:, j]
-    over = reached - found.relative_throughput[:, found.placers.index(REFERENCE)]
+    reached = found.values[:, j]
+    over = reached - found.values[:, found.placers.index(REFERENCE)]
 
     def pair(values: Floats) -> tuple[float, ...]:
         return tuple(map(float, values))
@@ -259,7 +261,7 @@ def _measured(found: Comparison, j: int) -> Sequence[Cell]:
 def _findings(measured: Mapping[str, Comparison]) -> tuple[str, ...]:
     """Return what the first source rate shows under the model of the published figures."""
     found = measured[FOLLOWED]
-    means = dict(zip(found.placers, found.relative_throughput[0].mean(axis=1), strict=True))
+    means = dict(zip(found.placers, found.values[0].mean(axis=1), strict=True))
     best = max(means, key=means.__getitem__)
     texts = [f"The highest mean is that of {best}, {means[best]:.3f}."]
     texts += [
@@ -273,7 +275,7 @@ def _findings(measured: Mapping[str, Comparison]) -> tuple[str, ...]:
     for name in ("B+F1&F2", "policy, one pass", "annealing"):
         if name in means:
             j, k = found.placers.index(name), found.placers.index(rival)
-            over = found.relative_throughput[0, j] - found.relative_throughput[0, k]
+            over = found.values[0, j] - found.values[0, k]
             low, high = mean_intervals(over[None])[0]
             texts.append(
                 f"{name} differs from the strongest partitioner, {rival}, by {over.mean():+.3f} "

@@ -152,8 +152,8 @@ class DreamStudy(PlannedStudy):
                     "model": model,
                     "graph": start + g,
                     "system": system,
-                    "relative_throughput": found.relative_throughput[:, j, g].tolist(),
-                    "devices": found.devices_used[:, j, g].tolist(),
+                    "relative_throughput": found.values[:, j, g].tolist(),
+                    "devices": found.figures.devices_used[:, j, g].tolist(),
                 }
 
     def outcome(self, plan: Plan, rows: Sequence[Row]) -> Outcome:

@@ -3,7 +3,7 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from streamplace.problem.makespan import Makespan
 from streamplace.scoring.score import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.makespan_comparison import MakespanComparison
+from streamplace.workflows.comparison import Comparison, Figures
+from streamplace.workflows.ratios import RatioMeasure
 from tests.support.comparisons import makespans_by_hand
 from tests.support.makespan_problems import makespan_score
 
@@ -54,9 +54,10 @@ def test_makespans_are_those_of_the_placements() -> None:
     for n, graph in enumerate(GRAPHS[:4]):
         problem = sp.Problem(graph, objective=Makespan(batch=3, order="any"))
         score = makespan_score(in_order(problem, np.random.default_rng(0)))
-        assert found.makespan_s[0, n] == score.makespan_s
-        assert found.slr[0, n] == pytest.approx(score.slr)
-        assert found.gap[0, n] == pytest.approx(score.gap)
+        assert found.values[0][0, n] == score.makespan_s
+        measure = cast("RatioMeasure", found.measure)
+        assert measure.slr(found)[0, n] == pytest.approx(score.slr)
+        assert measure.gap(found)[0, n] == pytest.approx(score.gap)
     assert found.rows[0].mean_over_heft is found.rows[0].over_heft_low is None
     assert "over heft" not in found.columns
 
@@ -77,11 +78,11 @@ def test_list_schedulers_stand_under_their_own_order_too() -> None:
     found = sp.compare(GRAPHS[:3], ["peft", "random"], **run)
     for n, (graph, cluster) in enumerate(zip(GRAPHS, CLUSTERS, strict=False)):
         placed = sp.place(graph, cluster, objective=run["objective"], placer="peft")
-        assert found.makespan_s[0, n] == placed.score.makespan_s
-        assert found.own_schedule_s[0, n] == placed.own_schedule_s
-    assert np.isnan(found.own_schedule_s[1]).all()
+        assert found.values[0][0, n] == placed.score.makespan_s
+        assert found.figures.own_schedules[0][0, n] == placed.own_schedule_s
+    assert np.isnan(found.figures.own_schedules[0][1]).all()
     peft, other = found.rows
-    assert peft.mean_own_schedule_s == pytest.approx(found.own_schedule_s[0].mean())
+    assert peft.mean_own_schedule_s == pytest.approx(found.figures.own_schedules[0][0].mean())
     assert peft.own_over_heft is other.mean_own_schedule_s is None
     assert found.columns["own order, s"](other) == "-"
     assert "own order, s" not in sp.compare(GRAPHS[:3], ["random"], **run).columns
@@ -93,10 +94,11 @@ def test_placers_that_improve_a_placement_stand_beside_their_start() -> None:
     climbed = "climb:evaluations=30:start=random"
     found = sp.compare(GRAPHS[:3], ["random", climbed, "climb:evaluations=1"], **run)
     assert found.starts == {climbed: "random", "climb:evaluations=1": "one device"}
-    assert found.start_s[1].tolist() == found.makespan_s[0].tolist()
+    assert found.figures.starts[0][1].tolist() == found.values[0][0].tolist()
     random, improved, _ = found.rows
     assert random.start is random.over_start is None
-    assert improved.over_start == pytest.approx((found.makespan_s[1] / found.start_s[1]).mean())
+    over_start = found.values[0][1] / found.figures.starts[0][1]
+    assert improved.over_start == pytest.approx(over_start.mean())
     assert [found.columns["start"](row) for row in found.rows] == ["-", "random", "one device"]
     assert "start" not in sp.compare(GRAPHS[:3], ["random"], **run).columns
 
@@ -110,10 +112,10 @@ def test_the_mean_in_the_own_order_is_about_all_cases() -> None:
     cluster = sp.Cluster(devices, sp.Network(kind="free"))
     graphs = [GRAPHS[0], sp.StreamGraph(operators)]
     found = sp.compare(graphs, "heft", cluster=cluster, objective=Makespan())
-    assert np.isnan(found.own_schedule_s[0]).tolist() == [False, True]
+    assert np.isnan(found.figures.own_schedules[0][0]).tolist() == [False, True]
     assert found.rows[0].mean_own_schedule_s is None
     assert found.rows[0].own_over_heft == pytest.approx(
-        found.own_schedule_s[0, 0] / found.makespan_s[0, 0]
+        found.figures.own_schedules[0][0, 0] / found.values[0][0, 0]
     )
 
 
@@ -124,8 +126,8 @@ def test_results_do_not_depend_on_the_number_of_processes() -> None:
         sp.compare(GRAPHS, placers, objective=Makespan(noise=0.1, repeats=2), jobs=jobs)
         for jobs in (1, 2)
     )
-    assert (alone.makespan_s == together.makespan_s).all()
-    np.testing.assert_array_equal(alone.evaluations, together.evaluations)
+    assert (alone.values == together.values).all()
+    np.testing.assert_array_equal(alone.figures.evaluations, together.figures.evaluations)
     assert alone.rows[0].mean_gap is None
 
 
@@ -133,8 +135,8 @@ def test_what_a_prover_has_proven_bounds_all_placers() -> None:
     graph, cluster = GRAPHS[0], sp.Cluster.parse("1x900,1x2500,1x400")
     without = sp.compare(graph, ["random"], cluster=cluster, objective=Makespan())
     proven = sp.compare(graph, ["random", "exact"], cluster=cluster, objective=Makespan())
-    assert proven.bound_s[0] >= without.bound_s[0]
-    assert proven.bound_s[0] <= proven.makespan_s[:, 0].min()
+    assert proven.figures.bounds[0, 0] >= without.figures.bounds[0, 0]
+    assert proven.figures.bounds[0, 0] <= proven.values[0, :, 0].min()
     assert proven.rows[1].mean_gap == pytest.approx(0.0, abs=1e-6)
 
 
@@ -143,7 +145,7 @@ def test_graph_i_is_on_cluster_i() -> None:
         found = sp.compare(GRAPHS[:3], ["round-robin"], clusters=CLUSTERS, objective=objective)
         for n, (graph, cluster) in enumerate(zip(GRAPHS[:3], CLUSTERS, strict=True)):
             alone = sp.compare(graph, ["round-robin"], cluster=cluster, objective=objective)
-            assert numbers_of(found)[..., n] == numbers_of(alone)[..., 0]
+            assert found.values[..., n] == alone.values[..., 0]
 
 
 def test_cross_places_every_graph_on_every_cluster() -> None:
@@ -154,23 +156,16 @@ def test_cross_places_every_graph_on_every_cluster() -> None:
         assert list(found.cases.numbers()) == [(i, k) for i in (0, 1) for k in (0, 1, 2)]
         for n, (i, k) in enumerate(found.cases.numbers()):
             alone = sp.compare(GRAPHS[i], ["round-robin"], cluster=CLUSTERS[k], objective=objective)
-            assert numbers_of(found)[..., n] == numbers_of(alone)[..., 0]
+            assert found.values[..., n] == alone.values[..., 0]
         document = found.to_dict()
         assert [document[key] for key in ("graphs", "clusters", "cross")] == [2, 3, True]
 
 
-def numbers_of(found: Comparison | MakespanComparison) -> Any:
-    return found.relative_throughput if isinstance(found, Comparison) else found.makespan_s
-
-
 def test_the_interval_of_crossed_cases_resamples_graphs() -> None:
-    unknown = np.full((2, 6), np.nan)
     ratios = np.array([[1.0] * 6, [0.5, 0.7, 0.9, 1.5, 0.8, 1.0]])
-    found = MakespanComparison(
-        "", CaseList(("a", "b", "c"), 2, cross=True), Makespan(), ("heft", "x"), ratios,
-        unknown, unknown, unknown, np.ones((2, 6)), np.ones((2, 6)),
-        np.ones(6), np.ones(6), seed=4,
-    )  # fmt: skip
+    cases = CaseList(("a", "b", "c"), 2, cross=True)
+    figures = Figures.of(ratios[None])
+    found = Comparison("", cases, RatioMeasure(Makespan()), ("heft", "x"), (None,), figures, seed=4)
     low, high = mean_intervals(np.array([[1.0] * 3, [0.6, 1.2, 0.9]]), 4)[1]
     assert (found.rows[1].over_heft_low, found.rows[1].over_heft_high) == (low, high)
     assert (low, high) == pytest.approx((0.6, 1.2))
@@ -187,7 +182,7 @@ def test_saved_tables_hold_every_case(tmp_path: Path) -> None:
     assert [lines[3][key] for key in ("graph", "cluster", "placer")] == [
         GRAPHS[0].name, "1", "single",
     ]  # fmt: skip
-    assert float(lines[3]["makespan_s"]) == found.makespan_s[1, 1]
+    assert float(lines[3]["makespan_s"]) == found.values[0][1, 1]
     assert json.loads((tmp_path / "out" / "compare.json").read_text()) == found.to_dict()
     with (tmp_path / "out" / "table.csv").open() as file:
         assert [row["placer"] for row in csv.DictReader(file)] == ["random", "single"]
@@ -198,7 +193,7 @@ def test_semantics_change_the_messages() -> None:
     run: Any = {"cluster": cluster, "objective": Makespan()}
     own = sp.compare(GRAPHS[:2], "round-robin", **run)
     placeto = sp.compare(GRAPHS[:2], "round-robin", **run, semantics="placeto")
-    assert (own.makespan_s != placeto.makespan_s).all()
+    assert (own.values != placeto.values).all()
     assert placeto.to_dict()["semantics"] == "placeto"
     assert "semantics" not in own.to_dict()
 
@@ -242,9 +237,9 @@ def test_a_placer_that_places_no_case_leaves_the_others() -> None:
                          objective=Makespan())  # fmt: skip
     heft, single = found.rows
     assert (heft.placed, single.placed) == (3, 2)
-    assert heft.mean_makespan_s == pytest.approx(found.makespan_s[0].mean())
+    assert heft.mean_makespan_s == pytest.approx(found.values[0][0].mean())
     assert single.mean_makespan_s is None
-    assert np.isnan(found.makespan_s[1]).tolist() == [False, True, False]
+    assert np.isnan(found.values[0][1]).tolist() == [False, True, False]
     of_two = without.rows[1]
     for name in ("mean_slr", "mean_over_heft", "over_heft_low", "over_heft_high", "mean_gap"):
         assert getattr(single, name) == pytest.approx(getattr(of_two, name)), name
@@ -258,11 +253,10 @@ def test_a_placer_that_places_no_case_leaves_the_others() -> None:
 
 def test_a_reference_that_places_no_case(tmp_path: Path) -> None:
     """Without makespans of HEFT there are no ratios to them, but all other numbers."""
-    ratios, unknown = np.array([[np.nan, np.nan], [2.0, 3.0]]), np.full((2, 2), np.nan)
-    found = MakespanComparison(
-        "", CaseList(("a", "b")), Makespan(), ("heft", "x"), ratios,
-        unknown, unknown, unknown, ratios, ratios, np.ones(2), np.ones(2),
-    )  # fmt: skip
+    makespans = np.array([[[np.nan, np.nan], [2.0, 3.0]]])
+    known = {"seconds": makespans, "bounds": np.ones((1, 2)), "longest_paths": np.ones((1, 2))}
+    figures, cases = Figures.of(makespans, **known), CaseList(("a", "b"))
+    found = Comparison("", cases, RatioMeasure(Makespan()), ("heft", "x"), (None,), figures)
     heft, other = found.rows
     assert (heft.placed, heft.mean_slr, heft.mean_gap, heft.seconds_per_graph) == (0, *[None] * 3)
     assert (other.placed, other.mean_makespan_s, other.mean_over_heft) == (2, 2.5, None)
