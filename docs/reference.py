@@ -18,6 +18,7 @@ from streamplace.cli.command import Option
 from streamplace.cli.registered import cli
 from streamplace.problem.operators import OPERATOR_FIELDS, STREAM_FIELDS
 from streamplace.util.settings import meanings
+from streamplace.workflows.settings import CompareSettings
 
 CLI, API = "cli.md", "api.md"
 LESS_FOUND = """\
@@ -209,6 +210,7 @@ reads."""
 SETTINGS = {
     "streamplace.capacity.plan.plan.plan": PlanSettings,
     "streamplace.capacity.size.size": SizeSettings,
+    "streamplace.workflows.compare.compare": CompareSettings,
 }
 """Function -> the settings that it takes as keyword arguments once it is loaded."""
 

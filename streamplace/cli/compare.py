@@ -21,6 +21,7 @@ from streamplace.cli.command import (
 from streamplace.cli.inputs import naming_the_default, read_list
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.output_files import check_targets, refuse_folder, weights_of
+from streamplace.cli.settings import options_of
 from streamplace.cli.terminal import console, print_result
 from streamplace.display.formats import TABLES, kind_of
 from streamplace.errors import located, within
@@ -41,6 +42,7 @@ from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.comparison_folder import CURVES, names_of, save_report, write_table
 from streamplace.workflows.comparison_tables import INTERVAL
+from streamplace.workflows.settings import CompareSettings
 
 NOTE = "vs {}: share of graphs better (+) and worse (-)"
 COMMAND_FILE = "command.json"
@@ -88,9 +90,7 @@ class CompareOptions(options.Common):
     clusters_file: str | None = options.clusters(
         "instead of one for all graphs: graph i is placed on cluster i."
     )
-    cross: bool = option(
-        "--cross", is_flag=True, help="With --clusters: place every graph on every cluster."
-    )
+    cross: bool = options_of(CompareSettings, "cross")["cross"]
     lost: options.LostDevices = group(options.LostDevices)
     throughput: options.ThroughputChoice = options.throughput(
         None, "each graph's own", "with several, the comparison is repeated for each"

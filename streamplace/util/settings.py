@@ -201,10 +201,14 @@ def taking(
 
     The settings become keyword arguments. Their meanings are added to the docstring.
     """
-    return partial(_taking, cast("Any", cls))
+    return partial(with_keywords, cast("Any", cls))
 
 
-def _taking(make: type[CheckedSettings], function: Any) -> Any:
+def with_keywords(make: type[CheckedSettings], function: Any) -> Any:
+    """Return a function whose keyword arguments are settings, of one that takes them as an object.
+
+    Their meanings are added to its docstring.
+    """
     own, of_function = signature(make).parameters, signature(function)
     first = [each for each in of_function.parameters.values() if each.name != "settings"]
     known = {*own, *(each.name for each in first)}

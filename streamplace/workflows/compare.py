@@ -1,8 +1,9 @@
 """Comparison of placers over graphs and source rates."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from functools import partial
+from typing import Any, ParamSpec, Protocol, cast
 
 import numpy as np
 
@@ -10,39 +11,48 @@ from streamplace.errors import PlacementError, UsageError, within
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import each
 from streamplace.execution.progress import track
-from streamplace.files import StoredGraphs
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import ready
 from streamplace.placers.running import improving, name_of, run_placer
-from streamplace.problem.cluster import Cluster
-from streamplace.problem.graph import StreamGraph
 from streamplace.problem.makespan import PublishedName
-from streamplace.problem.objective import Model, Objective, Throughput, check_objective
+from streamplace.problem.objective import Objective, Throughput, check_objective
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import check_seed
-from streamplace.workflows.cases import Case, Cases
+from streamplace.util.settings import with_keywords
+from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison, Figures, ScoreMeasure
+from streamplace.workflows.settings import CompareSettings
 
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
+SourceRates = float | Iterable[float | None] | None
+Chosen = ParamSpec("Chosen")
 
 
+class Comparing(Protocol[Chosen]):
+    """A function that compares placers, with settings as keyword arguments."""
+
+    def __call__(
+        self,
+        graphs: Graphs,
+        placers: PlacerNames,
+        source_rates: SourceRates = None,
+        *args: Chosen.args,
+        **settings: Chosen.kwargs,
+    ) -> Comparison: ...
+
+
+def _taking(cls: Callable[Chosen, object]) -> Callable[[Any], Comparing[Chosen]]:
+    return partial(with_keywords, cast("Any", cls))
+
+
+@_taking(CompareSettings)
 def compare(
-    graphs: StreamGraph | StoredGraphs | Iterable[StreamGraph],
-    placers: str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer],
-    source_rates: float | Iterable[float | None] | None = None,
+    graphs: Graphs,
+    placers: PlacerNames,
+    source_rates: SourceRates = None,
     *,
-    cluster: Cluster | str | None = None,
-    clusters: Iterable[Cluster] | None = None,
-    cross: bool = False,
-    model: Model | None = None,
-    target_utilisation: float | None = None,
-    objective: Objective | None = None,
-    semantics: PublishedName | None = None,
-    dataset: str = "",
-    seed: int = 0,
-    jobs: int | None = None,
-    backend: Backend = LOCAL,
+    settings: CompareSettings,
 ) -> Comparison:
     """Place every graph with every placer, at every source rate if there are several.
 
@@ -55,31 +65,6 @@ def compare(
         names that the table shows.
     source_rates
         In tuples/s; None: each graph's own.
-    cluster
-        A cluster, or text such as ``5x2500`` (five devices of 2500 MIPS), which is the default.
-    clusters
-        Several clusters, instead of `cluster`: graph i is placed on cluster i.
-    cross
-        With `clusters`: place every graph on every cluster.
-    model
-        The throughput model, as for `place`.
-    target_utilisation
-        The share of every device and link that may be used, above 0 and at most 1.
-    objective
-        Replaces model and target utilisation. Where `source_rates` is None, the objective's source
-        rates, if it has any, replace those of the graphs.
-    semantics
-        With `Makespan`: the published system whose messages to simulate, on any cluster; see
-        `problem.makespan`.
-    seed
-        Seed of the placers, and of the bootstrap intervals of ratios.
-    dataset
-        The name of the graphs in titles and files.
-    jobs
-        Number of processes; None: one per processor, if that saves time.
-        Results do not depend on it.
-    backend
-        Where the processes run. Results do not depend on it.
 
     Raises
     ------
@@ -88,27 +73,28 @@ def compare(
         (the message names graph and placer), or a backend fails. With `Makespan`, placers that find
         no placement of some cases are no error while one of them finds any.
     """
+    objective, model, target = settings.objective, settings.model, settings.target_utilisation
     if objective is None:
-        objective = Throughput.of(None, model, target_utilisation)
-    elif model is not None or target_utilisation is not None:
+        objective = Throughput.of(None, model, target)
+    elif model is not None or target is not None:
         raise UsageError("compare: cannot combine objective with model or target_utilisation")
     return compared(
-        Cases.of(graphs, cluster, clusters, cross),
+        Cases.of(graphs, settings.cluster, settings.clusters, settings.cross),
         placers,
         source_rates,
         objective=objective,
-        semantics=semantics,
-        dataset=dataset,
-        seed=seed,
-        jobs=jobs,
-        backend=backend,
+        semantics=settings.semantics,
+        dataset=settings.dataset,
+        seed=settings.seed,
+        jobs=settings.jobs,
+        backend=settings.backend,
     )
 
 
 def compared(
     cases: Cases,
     placers: PlacerNames,
-    source_rates: float | Iterable[float | None] | None = None,
+    source_rates: SourceRates = None,
     *,
     objective: Objective,
     semantics: PublishedName | None = None,
@@ -185,7 +171,7 @@ def _placers_by_name(placers: PlacerNames) -> dict[str, Placer]:
     return chosen
 
 
-def _rates(source: float | Iterable[float | None] | None) -> tuple[float | None, ...]:
+def _rates(source: SourceRates) -> tuple[float | None, ...]:
     """Return the source rates, each once, in the order in which they first occur."""
     return tuple(dict.fromkeys(source)) if isinstance(source, Iterable) else (source,)
 

@@ -75,7 +75,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "seed with a point": (lambda: place(seed=1.5), "seed must be a whole number .got 1.5"),
     "seed of compare": (
         lambda: untyped_sp.compare([GRAPH], "greedy", 1e3, seed="x"),
-        "seed must be",
+        "seed: must be",
     ),
     "simulate a file": (lambda: untyped_sp.simulate("p.json"), "not str; .*sp.read_placement"),
     "devices in order": (lambda: simulate(["d0", "d1"]), "assignment: must be Mapping, not list"),
