@@ -32,7 +32,8 @@ from streamplace.util.plugins import load_ours, names_of
 from streamplace.workflows.migrate import Migration, migrate
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import placed
-from streamplace.workflows.result import Result, ValueResult
+from streamplace.workflows.result import Result
+from streamplace.workflows.value_result import ValueResult
 from streamplace.workflows.whole_operators import whole_operators
 
 PLACE_JOBS = "streamplace.jobs.commands.place:place_job_file"

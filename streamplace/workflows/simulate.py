@@ -12,7 +12,8 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.score import Score, ThroughputScore
-from streamplace.workflows.result import MakespanResult, Result, ValueResult, placement_in
+from streamplace.workflows.result import Result, placement_in
+from streamplace.workflows.value_result import MakespanResult, ValueResult
 
 if TYPE_CHECKING:
     from streamplace.makespan.score import MakespanScore

@@ -7,7 +7,8 @@ import streamplace as sp
 from streamplace.makespan.total_cost import TotalCost
 from streamplace.placers.base import Found
 from streamplace.problem.objective import Objective
-from streamplace.workflows.found_results import own_schedule_s, result_of
+from streamplace.workflows.place import result_of
+from streamplace.workflows.value_result import own_schedule_s
 from tests.scoring.test_values import GRAPH, Bill
 
 
