@@ -68,7 +68,7 @@ SECTIONS = {
         "streamplace.latency.limit.LatencyAnswer",
         "streamplace.workflows.simulate.simulate",
         "streamplace.scoring.score.ThroughputScore",
-        "streamplace.workflows.result.MakespanResult",
+        "streamplace.workflows.value_result.MakespanResult",
         "streamplace.makespan.score.MakespanScore",
         "streamplace.ticks.runs.EngineScore",
         "streamplace.latency.tuples.TupleScore",

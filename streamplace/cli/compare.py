@@ -63,7 +63,7 @@ class CompareOptions(options.Common):
         metavar="A[,B…]",
         help="Placers to compare, each NAME[:OPTION=VALUE…]; `streamplace place --help` lists "
         f"them.  [default: {THROUGHPUT_PLACERS}; with --objective makespan {MAKESPAN_PLACERS}; "
-        f"with another one of a pass {ANY_PLACERS}]",
+        f"with any other {ANY_PLACERS}]",
     )
     label: tuple[str, ...] = option(
         "--label",
@@ -140,7 +140,7 @@ def compare(chosen: CompareOptions) -> None:
     budgets.png               with several budgets: mean result over evaluations or time, likewise
     table.md, .tex            --objective makespan: the printed table, instead of by_rate
     makespan.png              --objective makespan: distribution, instead of the other pictures;
-                              costs.png with another objective of a pass
+                              costs.png with any other objective
     """
     if chosen.into.folder is None:
         options.refuse_unused({"--plots": "-o"})

@@ -13,7 +13,8 @@ from streamplace.scoring.suspect_units import suspect_of
 from streamplace.util.text import counted
 from streamplace.workflows.migrate import Migration
 from streamplace.workflows.remedies import remedies_of_core
-from streamplace.workflows.result import Result, ValueResult
+from streamplace.workflows.result import Result
+from streamplace.workflows.value_result import ValueResult
 
 
 def print_notes(

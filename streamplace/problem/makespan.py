@@ -79,7 +79,7 @@ class PassObjective(Objective):
         "fast": "streamplace.makespan.placers.search:fast_pass",
         "measure": "streamplace.workflows.ratios:RatioMeasure",
         "report": "streamplace.reports.schedules:schedule_entry",
-        "result": "streamplace.workflows.found_results:scheduled",
+        "result": "streamplace.workflows.value_result:scheduled",
     }
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -13,7 +13,8 @@ from streamplace.reports.data import Entry, entry
 from streamplace.reports.html import report_html
 from streamplace.reports.schedules import ScheduleEntry
 from streamplace.util.plugins import load_ours
-from streamplace.workflows.result import PlacementResult, Result, ValueResult, placement_in
+from streamplace.workflows.result import PlacementResult, Result, placement_in
+from streamplace.workflows.value_result import ValueResult
 
 OUTCOMES = "streamplace.jobs.files:outcomes_in"
 ANSWER = "streamplace.latency.limit:stored_answer"

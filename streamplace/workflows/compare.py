@@ -195,7 +195,7 @@ def _results_of_case(
     ------
     StreamplaceError
         If there is provably no placement, if a placer does not support the problem, or if a bound
-        is better than by a value; the message names the graph and, if it is the reason, the placer.
+        is worse than a value; the message names the graph and, if it is the reason, the placer.
     """
     figures = Figures.of(np.full((len(source_rates), len(placers), 1), np.nan))
     failures, seeds = [""] * len(placers), [seed, *case.seeds]

@@ -30,14 +30,10 @@ from streamplace.workflows.explanation import (
     Explanation,
     ScoreExplanation,
 )
-from streamplace.workflows.result import (
-    PlacementResult,
-    Result,
-    ValueResult,
-    placement_in,
-)
+from streamplace.workflows.result import PlacementResult, Result, placement_in
 from streamplace.workflows.single_moves import improving_moves, most_units, moves_by_value
 from streamplace.workflows.too_heavy import too_heavy
+from streamplace.workflows.value_result import ValueResult
 
 LATER = 1e-9  # weight of units that load the bottleneck only by enlarging messages
 

@@ -11,7 +11,8 @@ from streamplace.files.writing import write_text
 from streamplace.formats.registry import format_named
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
-from streamplace.workflows.result import PlacementResult, Result, ValueResult, placement_in
+from streamplace.workflows.result import PlacementResult, Result, placement_in
+from streamplace.workflows.value_result import ValueResult
 
 OWN = JSON, CSV = "json", "csv"
 """Formats of streamplace itself."""

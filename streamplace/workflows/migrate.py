@@ -33,11 +33,12 @@ from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_int, check_number, check_seed, check_type
 from streamplace.workflows.diff import OperatorMove, moves_between, relative_gain
-from streamplace.workflows.found_results import result_of
 from streamplace.workflows.inheritance import Settings
+from streamplace.workflows.place import result_of
 from streamplace.workflows.replace_problem import NewProblem, new_problem
-from streamplace.workflows.result import PlacementResult, Result, ValueResult
+from streamplace.workflows.result import PlacementResult, Result
 from streamplace.workflows.simulate import score_of
+from streamplace.workflows.value_result import ValueResult
 
 
 @dataclass(frozen=True, repr=False)

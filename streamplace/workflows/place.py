@@ -12,19 +12,19 @@ from streamplace.placers.running import check_start, name_of, run_placer
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
-from streamplace.problem.objective import Model, Objective, Throughput
+from streamplace.problem.objective import Model, Objective, Throughput, loaded
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.sim import work_clock
 from streamplace.util.checks import check_seed
-from streamplace.workflows.found_results import result_of
 from streamplace.workflows.naming_conflicts import naming_conflicts
-from streamplace.workflows.result import MakespanResult, PlacementResult, Result, ValueResult
+from streamplace.workflows.result import PlacementResult, Result
 
 if TYPE_CHECKING:
     from streamplace.latency.limit import LatencyLimit
     from streamplace.problem.makespan import PassObjective
+    from streamplace.workflows.value_result import MakespanResult, ValueResult
 
 
 @overload
@@ -36,7 +36,7 @@ def place(
     objective: "PassObjective",
     placer: str | Placer = "auto",
     seed: int = 0,
-) -> MakespanResult: ...
+) -> "MakespanResult": ...
 @overload
 def place(
     graph: StreamGraph,
@@ -75,7 +75,7 @@ def place(
     seed: int = 0,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | ValueResult:
+) -> "Result | ValueResult":
     """Place a graph on a cluster, and score the placement.
 
     Parameters
@@ -156,7 +156,7 @@ def place_problem(
     start: Placement | None = None,
     confidence: float | None = None,
     max_latency: "LatencyLimit | str | None" = None,
-) -> Result | ValueResult:
+) -> "Result | ValueResult":
     """Place and score a problem, from an initial placement if `start` is set; see `place`.
 
     Raises
@@ -183,3 +183,12 @@ def place_problem(
     # what suffices without the goal says nothing of it
     reported: dict[str, Any] = {goal.report: report, "fewer_devices": None}
     return replace(result_of(found, name, seconds, time_limit_of(placer)), **reported)
+
+
+def result_of(
+    found: Found, placer: str, seconds: float, limit: float | None = None
+) -> "Result | ValueResult":
+    """Return the score and the bound of a placement; `limit` is the time limit that was stated."""
+    make = loaded(found.placement.problem.objective.functions["result"])
+    made: Result | ValueResult = make(found, placer, seconds, limit)
+    return made

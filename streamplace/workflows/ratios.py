@@ -25,7 +25,7 @@ from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison import Columns, Comparison, ScoreMeasure
 from streamplace.workflows.comparison_tables import INTERVAL, OF_STARTS, mean, quotients
-from streamplace.workflows.found_results import own_schedule_s
+from streamplace.workflows.value_result import own_schedule_s
 
 TIE = 0.001  # of the reference's value; a smaller difference is a tie
 PLACED, OVER_FIRST, OWN = "placed", "over first", "own order, s"

@@ -1,4 +1,4 @@
-"""The result types of `place`: one for streams of tuples, and one for single passes."""
+"""The result types of `place`: what all have in common, and that of streams of tuples."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
@@ -17,9 +17,12 @@ from streamplace.display.text import (
 )
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
+from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
+from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
 from streamplace.util.text import counted
@@ -27,8 +30,6 @@ from streamplace.util.text import counted
 if TYPE_CHECKING:
     from streamplace.latency.confidence import Confidence
     from streamplace.latency.limit import LatencyAnswer
-    from streamplace.makespan.score import MakespanScore
-    from streamplace.scoring.values import ValueScore
 
 DEVICES_SHOWN, NAMES_SHOWN = 8, 8
 WRITER = "streamplace.files:write_placement"
@@ -240,78 +241,32 @@ def bound_in_words(
     return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
 
 
-@dataclass(frozen=True, repr=False)
-class ValueResult(PlacementResult):
-    """A placement with its value, and the bound on it, under an objective without source rates."""
-
-    score: "ValueScore | MakespanScore"
-
-    @property
-    def gap(self) -> float | None:
-        """How far the value is from the bound, as a share of the larger; None without a bound."""
-        return self.score.gap
-
-    @property
-    def bound(self) -> float | None:
-        """The bound on the value of any placement; None if none is known."""
-        return self.score.bound
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what `place --json` prints."""
-        return {
-            **self.score.summary(),
-            **self._own_entries(),
-            "assignment": self.placement.assignment,
-            "placer": self.placer,
-            "seconds": self.seconds,
-            **self._entries(),
-        }
-
-    def _own_entries(self) -> dict[str, Any]:
-        return {}
-
-    def _stored(self) -> dict[str, Any]:
-        return {"bound": self.bound, "gap": self.gap}
-
-    def _detail(self) -> str:
-        """Return what a line about the placer ends with."""
-        return ""
-
-    def _view(self) -> View:
-        by = f"by {quoted(self.placer)} in {self.seconds:.3g} s"
-        return View(
-            f"{type(self).__name__}: {self.score.headline}, {by}",
-            tuple(self.placement.described(DEVICES_SHOWN, NAMES_SHOWN)),
-            (*self.score.view_with(self.placement).body, self._line(self._detail())),
-        )
-
-
-@dataclass(frozen=True, repr=False)
-class MakespanResult(ValueResult):
-    """A placement with its schedule, and the lower bound on makespans in its score.
-
-    The objective of the placement's problem has the order that was used, also where the order was
-    ``any``.
+def carried(found: Found, placer: str, seconds: float, limit: float | None = None) -> Result:
+    """Return the result of a placement: its throughput, and the bound on it.
 
     Parameters
     ----------
-    own_schedule_s
-        The makespan in seconds if every device starts its operators in the order of a list
-        scheduler's own schedule; None from other placers.
+    limit
+        The time limit of the placer in seconds, if one was stated.
     """
-
-    score: "MakespanScore"
-    own_schedule_s: float | None = field(default=None, kw_only=True)
-
-    def _own_entries(self) -> dict[str, Any]:
-        return {"own_schedule_s": self.own_schedule_s}
-
-    def _detail(self) -> str:
-        """Return the makespan in the order of a list scheduler's own schedule."""
-        own = self.own_schedule_s
-        if own is None:
-            return ""
-        return f"; in the order of its own schedule, the makespan is {number(own)} s"
+    placement, problem = found.placement, found.placement.problem
+    scored = throughput_evaluator(problem)
+    score, upper = scored.score(placement.devices), None
+    if scored.best_possible is not None:
+        upper = scored.bound if limit is None else bound(problem, limit)
+        upper = upper if found.bound is None else min(upper, found.bound)
+        upper *= score.source_rate / problem.source_rate  # at the source rate of the score
+    return Result(
+        placement,
+        score,
+        placer,
+        seconds,
+        status=found.status,
+        bound=upper,
+        bound_is_loose=upper is not None and scored.bound_is_loose,
+        max_source_rate=max_source_rate(problem, placement.devices),
+        fewer_devices=found.fewer_devices,
+    )
 
 
 def placement_in(what: str, value: Placement | PlacementResult) -> Placement:

@@ -12,7 +12,8 @@ from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.score import Score, ThroughputScore
-from streamplace.workflows.result import MakespanResult, Result, ValueResult, placement_in
+from streamplace.workflows.result import PlacementResult, Result, placement_in
+from streamplace.workflows.value_result import MakespanResult, ValueResult
 
 if TYPE_CHECKING:
     from streamplace.makespan.score import MakespanScore
@@ -63,8 +64,15 @@ def simulate(
     target_utilisation: float | None = None,
     objective: Throughput | None = None,
 ) -> ThroughputScore: ...
+@overload
 def simulate(
-    placement: Placement | Result | ValueResult | StreamGraph,
+    placement: Placement | PlacementResult,
+    *,
+    cluster: Cluster | str | None = None,
+    objective: Objective,
+) -> Score: ...
+def simulate(
+    placement: Placement | PlacementResult | StreamGraph,
     assignment: Mapping[str, str] | None = None,
     cluster: Cluster | str | None = None,
     *,

@@ -43,7 +43,6 @@ class Generous(sp.Throughput):
     [
         (Ranked(), "the worth of a placement depends on other placements of the same call"),
         (Generous(), "its evaluator "),
-        ("makespan", "is not a subclass of streamplace.Throughput"),
         ("nothing", "unknown objective"),
     ],
 )
@@ -51,3 +50,8 @@ def test_defects_of_objectives_are_named(objective: Any, fault: str) -> None:
     with pytest.raises(AssertionError, match=fault) as caught:
         check_objective(objective)
     assert len(str(caught.value).splitlines()) == 1
+
+
+def test_objectives_without_rates_are_checked_too() -> None:
+    check_objective("makespan")
+    check_objective("total-cost")

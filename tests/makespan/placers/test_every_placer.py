@@ -13,9 +13,8 @@ from streamplace.placers.registry import make_placer, names_for
 from streamplace.placers.running import run_placer
 from streamplace.sim.schedule.lists import ListSchedule
 from streamplace.sim.schedule.passes import timetable
-from streamplace.workflows.found_results import own_schedule_s
 from streamplace.workflows.place import place_problem
-from streamplace.workflows.result import MakespanResult
+from streamplace.workflows.value_result import MakespanResult, own_schedule_s
 from tests.support.graphs import chain_graph
 from tests.support.list_schedules import check
 from tests.support.makespan_problems import (

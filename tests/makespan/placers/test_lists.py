@@ -12,7 +12,7 @@ from streamplace.makespan.compiled_pass import compiled_pass
 from streamplace.makespan.placers.lists import Cpop, EarliestTaskFirst, Heft, Peft
 from streamplace.placers.registry import make_placer
 from streamplace.workflows.place import place_problem
-from streamplace.workflows.result import MakespanResult
+from streamplace.workflows.value_result import MakespanResult
 
 
 class Example(NamedTuple):

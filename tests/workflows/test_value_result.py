@@ -7,7 +7,8 @@ import streamplace as sp
 from streamplace.makespan.total_cost import TotalCost
 from streamplace.placers.base import Found
 from streamplace.problem.objective import Objective
-from streamplace.workflows.found_results import own_schedule_s, result_of
+from streamplace.workflows.place import result_of
+from streamplace.workflows.value_result import own_schedule_s
 from tests.scoring.test_values import GRAPH, Bill
 
 
@@ -30,6 +31,6 @@ def test_results_of_each_kind(objective: Objective, name: str, value: float | No
     assert result.placement.assignment == dict.fromkeys("abcd", "d0")
 
 
-def test_without_an_order_of_its_own_there_is_no_schedule() -> None:
+def test_most_placers_have_no_schedule_of_their_own() -> None:
     problem = sp.Problem(GRAPH, "3x1000", objective=sp.Makespan())
     assert own_schedule_s(Found(sp.Placement(problem, np.zeros(4, dtype=np.int32)))) is None
