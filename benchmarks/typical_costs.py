@@ -34,7 +34,7 @@ from streamplace.formats.typical_costs import (
     Figure,
     Kind,
     TypicalCosts,
-    filled,
+    fill,
     sources,
     type_in_name,
     types_known,
@@ -218,7 +218,7 @@ def jobs() -> Iterator[str]:
         )[0]
         rate = sp.place(measured, "1x2500", placer="single").max_source_rate or inf
         rest = TypicalCosts(each for each in known if project(each) != source)
-        guess = sp.place(filled(graph, rest).graph, "1x2500", placer="single")
+        guess = sp.place(fill(graph, rest).graph, "1x2500", placer="single")
         found = cost_basis(0, 0, guess.placement).sustained
         assert found is not None
         low, high = found

@@ -62,14 +62,14 @@ class KernelCache:
 def cached(kernel: Any) -> Any:
     """Let a kernel be looked up when Python calls it, and return it."""
 
-    def stored(kinds: tuple[Any, ...]) -> bytes | None:
+    def find_stored(kinds: tuple[Any, ...]) -> bytes | None:
         key = key_of(kernel, kinds)
         if RECORDED in os.environ:
             name = f"{kernel.__module__}.{kernel.__name__}"
             write_signatures({name: [kinds]}, Path(os.environ[RECORDED]) / f"{key}.json")
         return bundle.stored(key)
 
-    look_up(kernel, KernelCache(kernel), stored)
+    look_up(kernel, KernelCache(kernel), find_stored)
     return kernel
 
 

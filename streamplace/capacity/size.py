@@ -37,7 +37,7 @@ from streamplace.problem.problem import check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats
-from streamplace.util.settings import taking
+from streamplace.util.settings import with_settings
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
@@ -49,7 +49,7 @@ SINGLE = (
 )
 
 
-@taking(SizeSettings)
+@with_settings(SizeSettings)
 def size(
     graph: StreamGraph, cluster: Cluster | str | None = None, *, settings: SizeSettings
 ) -> SizeResult:

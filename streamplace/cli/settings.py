@@ -48,7 +48,7 @@ def option_name(field: str, names: Mapping[str, str]) -> str:
 
 
 def _option(of: "Field[Any]", names: Mapping[str, str], added: str) -> Any:
-    def shown(found: re.Match[str]) -> str:
+    def show(found: re.Match[str]) -> str:
         is_setting = not found[0].startswith("``")
         return option_name(found[1], names) if is_setting else found[1]
 
@@ -57,7 +57,7 @@ def _option(of: "Field[Any]", names: Mapping[str, str], added: str) -> Any:
     settings = _of_kind(of.metadata[KIND])
     if of.default is not None and "is_flag" not in settings:
         settings |= {"default": of.default, "show_default": True}
-    text = NAMED.sub(shown, about + unset)
+    text = NAMED.sub(show, about + unset)
     return option(option_name(of.name, names), help=text, **settings)
 
 

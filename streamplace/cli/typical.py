@@ -9,7 +9,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
 
-FILLED = "streamplace.formats.typical_costs:filled"
+FILLED = "streamplace.formats.typical_costs:fill"
 BASIS = "streamplace.latency.cost_basis:cost_basis"
 
 

@@ -87,7 +87,7 @@ class TypicalCosts:
     def __init__(self, figures: Iterable[Figure]) -> None:
         self.figures = tuple(figures)
 
-    def leaving(self, *sources: str) -> Self:
+    def without_sources(self, *sources: str) -> Self:
         """Return the same without the figures of some sources."""
         return type(self)(each for each in self.figures if each.source not in sources)
 
@@ -190,7 +190,7 @@ def types_of(graph: StreamGraph) -> list[str]:
     return found
 
 
-def filled(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
+def fill(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
     """Return a graph with typical values for the costs that it needs and lacks.
 
     Instructions are for a core of `ASSUMED_MIPS`. The instances of an operator divide evenly what

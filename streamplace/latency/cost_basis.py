@@ -12,7 +12,6 @@ from streamplace.display.view import Line, View
 from streamplace.latency.confidence import MAX_NUMBERS, REPORTED
 from streamplace.latency.sampled import MOST, CostDraws, draws_within
 from streamplace.problem.assumptions import typical_values
-from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.uncertainty import Kind, Uncertainty
 from streamplace.util.arrays import Floats
@@ -139,7 +138,7 @@ def cost_basis(typical: int, costs: int, placement: Placement | None, seed: int 
         None: the answer has none.
     """
     plain = CostBasis(typical, costs)
-    if placement is None or type(placement.problem.objective) is not Throughput:
+    if placement is None or not placement.problem.objective.follows_loads:
         return plain
     problem = placement.problem
     uncertainty = Uncertainty.of(problem.graph)

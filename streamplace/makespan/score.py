@@ -169,7 +169,7 @@ class MakespanScore(DeviceTable, Score):
         found, names = divide(self.timetable), self.problem.graph.names
         return MakespanDivision(tuple(names[v] for v in found.chain), *found[1:])
 
-    def explained(self) -> dict[str, Any]:
+    def explanation_entries(self) -> dict[str, Any]:
         """Return the score and what it consists of, as `explain --json` prints them."""
         keys = ("objective", "batch", "order", "makespan_s", "standard_deviation_s", "bound_s")
         return self.entries(*keys, "gap", "slr", "critical_path") | {

@@ -118,7 +118,7 @@ class TotalCostScore(MakespanScore):
         names = (one.get("message") or [one["operator"]] for one in self.contributors)
         return [index[name] for ends in names for name in ends]
 
-    def explained(self) -> dict[str, Any]:
+    def explanation_entries(self) -> dict[str, Any]:
         """Return the score and what it consists of, as `explain --json` prints them."""
         keys = ("objective", "batch", "total_cost_s", "standard_deviation_s", "bound_s", "gap")
         return self.entries(*keys, "order", "makespan_s") | {

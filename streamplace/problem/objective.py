@@ -73,7 +73,7 @@ class Objective(ABC):
         "explain": "streamplace.workflows.explain:explain_values",
         "fast": "streamplace.placers.starting:best_of_simple",
         "measure": "streamplace.workflows.ratios:RatioMeasure",
-        "result": "streamplace.workflows.value_result:valued",
+        "result": "streamplace.workflows.value_result:value_result",
     }
 
     def function(self, task: str) -> Any:
@@ -220,7 +220,7 @@ class Throughput(Objective):
         "explain": "streamplace.workflows.explain:explain_throughput",
         "measure": "streamplace.workflows.differences:RelativeThroughput",
         "report": "streamplace.reports.data:throughput_entry",
-        "result": "streamplace.workflows.result:carried",
+        "result": "streamplace.workflows.result:throughput_result",
     }
     remedy: ClassVar[str] = "add --objective makespan, or objective=sp.Makespan() in Python"
 

@@ -124,7 +124,7 @@ class ValueScore(Score):
         texts = tuple(text_of(one.objective) for one in (self, other))
         return (Line("scored under {} and under {}", texts),) if len(set(texts)) > 1 else ()
 
-    def explained(self) -> dict[str, Any]:
+    def explanation_entries(self) -> dict[str, Any]:
         """Return the score as `explain --json` prints it."""
         return self.to_dict()
 
@@ -183,7 +183,7 @@ class ValueEvaluator(ABC):
         """The number of operators and streams, in proportion to which a score takes time."""
         return len(self.problem.graph.names) + len(self._flow.source)
 
-    def checked(self, devices: Placements) -> Floats:
+    def check_values(self, devices: Placements) -> Floats:
         """Return the value of each placement, (K,).
 
         Raises
@@ -205,11 +205,11 @@ class ValueEvaluator(ABC):
 
     def quality(self, devices: Placements) -> Floats:
         """Return a number from 0 to 1 for each placement, (K,), that is higher if it is better."""
-        return quality_of(self.checked(devices), self.problem.objective)
+        return quality_of(self.check_values(devices), self.problem.objective)
 
     def loss(self, devices: Placements) -> Floats:
         """Return the value of each placement, (K,), with a minus if higher values are better."""
-        found = self.checked(devices)
+        found = self.check_values(devices)
         return -found if self.problem.objective.higher_is_better else found
 
     def trace(self, devices: Placements) -> Trace:
@@ -220,7 +220,7 @@ class ValueEvaluator(ABC):
     def score(self, devices: Placements) -> ValueScore:
         """Return the score of one placement, (V,)."""
         row = np.atleast_2d(devices)[0]
-        value = float(self.checked(row)[0])
+        value = float(self.check_values(row)[0])
         return ValueScore(Placement(self.problem, row), value, self.bound)
 
     @property

@@ -6,7 +6,7 @@ A dataclass that derives from `CheckedSettings` has a field for each::
     class PlanSettings(CheckedSettings):
         most: int | None = setting(Range(1, 100, whole=True), None, "Most devices.", unset="all")
 
-Its values are checked when it is created. `taking` makes its fields the keyword arguments of a
+Its values are checked when it is created. `with_settings` makes its fields the keyword arguments of a
 function, with their meanings in its docstring, and `cli.settings` makes them options of a command.
 """
 
@@ -145,14 +145,14 @@ class CheckedSettings:
             if value is None and each.default is None:
                 continue
             try:
-                checked = _checked(each.metadata[KIND], value)
+                checked = _check_value(each.metadata[KIND], value)
             except UsageError as error:
                 error.update(place=self.place, option=error.fault.option or each.name)
                 raise
             object.__setattr__(self, each.name, checked)
 
 
-def _checked(kind: Kind, value: Any) -> Any:
+def _check_value(kind: Kind, value: Any) -> Any:
     if isinstance(kind, Range):
         return kind.check(value)
     if isinstance(kind, Text):
@@ -164,10 +164,10 @@ def _checked(kind: Kind, value: Any) -> Any:
 
 def meanings(of: type[CheckedSettings]) -> dict[str, str]:
     """Return what settings mean, and what None stands for, by their names."""
-    return {each.name: _meaning(**each.metadata) for each in fields(of)}
+    return {each.name: _full_text(**each.metadata) for each in fields(of)}
 
 
-def _meaning(about: str, unset: str, kind: Kind) -> str:
+def _full_text(about: str, unset: str, kind: Kind) -> str:
     return f"{about} None: {unset}." if unset else about
 
 
@@ -191,7 +191,7 @@ class Taking(Protocol[A_contra, B_contra, Chosen, Result_co]):
     ) -> Result_co: ...
 
 
-def taking(
+def with_settings(
     cls: Callable[Chosen, Made_contra],
 ) -> Callable[
     [WithSettings[A_contra, B_contra, Made_contra, Result_co]],

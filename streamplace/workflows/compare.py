@@ -42,11 +42,11 @@ class Comparing(Protocol[Chosen]):
     ) -> Comparison: ...
 
 
-def _taking(cls: Callable[Chosen, object]) -> Callable[[Any], Comparing[Chosen]]:
+def _with_settings(cls: Callable[Chosen, object]) -> Callable[[Any], Comparing[Chosen]]:
     return partial(with_keywords, cast("Any", cls))
 
 
-@_taking(CompareSettings)
+@_with_settings(CompareSettings)
 def compare(
     graphs: Graphs,
     placers: PlacerNames,
@@ -221,7 +221,7 @@ def _results_of_case(
                 figures.devices_used[i, j] = len(np.unique(devices))
                 if done.evaluations is not None:
                     figures.evaluations[i, j] = done.evaluations
-            figures.bounds[i] = measure.bound(problem, proven, figures.values[i])
+            figures.bounds[i] = measure.tightest_bound(problem, proven, figures.values[i])
     return Figures(*(values[..., 0] for values in figures)), failures
 
 

@@ -136,7 +136,7 @@ class ScoreMeasure(ABC):
         """Return the longest path in seconds with operators on fastest devices; NaN: not shown."""
         return nan
 
-    def bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
+    def tightest_bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
         """Return the tightest bound on all values that is known; NaN if none is.
 
         Parameters
@@ -158,12 +158,12 @@ class ScoreMeasure(ABC):
         return nan
 
     @abstractmethod
-    def described(self, cases: CaseList) -> str:
+    def description(self, cases: CaseList) -> str:
         """Return a description of the numbers in a table, which plots have as a title."""
 
     def line(self, cases: CaseList) -> Line:
         """Return the first line of a table."""
-        return Line(self.described(cases))
+        return Line(self.description(cases))
 
     @abstractmethod
     def entries(self) -> dict[str, Any]:
@@ -257,7 +257,7 @@ class Comparison(Displayable, Tabular):
     @property
     def headline(self) -> str:
         """A description of the numbers in the table."""
-        return self.measure.described(self.cases)
+        return self.measure.description(self.cases)
 
     def difference(self, placer: str, other: str) -> Effect:
         """Return the mean value of a placer less that of another, with its interval.

@@ -155,7 +155,7 @@ class RelativeThroughput(ScoreMeasure):
         """Return the relative throughput of each placement, (K,)."""
         return evaluator(problem).quality(devices)
 
-    def described(self, cases: CaseList) -> str:
+    def description(self, cases: CaseList) -> str:
         """Return a description of the numbers in a table."""
         own = "" if self.custom is None else f", objective {quoted(self.custom)}"
         return f"{self.name} over {cases} ({self.objective.model} model{own})"

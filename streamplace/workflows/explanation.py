@@ -253,7 +253,7 @@ class ScoreExplanation(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """Return what `explain --json` prints."""
         return {
-            **self.score.explained(),
+            **self.score.explanation_entries(),
             "moves": [move.to_dict() for move in self.moves],
             "every_move_tried": self.every_move_tried,
             "violations": [violation.to_dict() for violation in self.violations],

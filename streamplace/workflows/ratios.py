@@ -165,7 +165,7 @@ class RatioMeasure(ScoreMeasure):
         """Return the longest path in seconds, which bounds makespans; NaN for other values."""
         return evaluator_of_pass(problem).compiled.fastest.longest if self.is_makespan else nan
 
-    def bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
+    def tightest_bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
         """Return the tightest bound on all values that is known; see `ScoreMeasure.bound`."""
         scored: Any = evaluator(problem)
         if scored.bound is None:
@@ -181,7 +181,7 @@ class RatioMeasure(ScoreMeasure):
         own = own_schedule_s(found)
         return nan if own is None else own
 
-    def described(self, cases: CaseList) -> str:
+    def description(self, cases: CaseList) -> str:
         """Return a description of the numbers in a table."""
         how = ", ".join(filter(None, (self.objective.settings_in_words(), self.semantics)))
         return f"{self.name} over {cases}" + (f" ({how})" if how else "")

@@ -12,7 +12,7 @@ from streamplace.formats.documents import read_document, read_module
 from streamplace.formats.logical_builder import resized
 from streamplace.formats.registry import format_named, formats
 from streamplace.formats.sizes import Sizes
-from streamplace.formats.typical_costs import filled
+from streamplace.formats.typical_costs import fill
 from streamplace.problem.assumptions import typical_values, without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import FORMS, FormName, in_form
@@ -127,7 +127,7 @@ def read_job(
     typical = []
     if typical_costs:
         with located(name_of(file)):
-            whole = filled(found.graph)
+            whole = fill(found.graph)
         found = found.with_graph(whole.graph, whole.before)
         typical = [f"{typical_values(whole.typical, whole.costs)}, which are guesses; {OPEN}"]
     with located(name_of(file)):

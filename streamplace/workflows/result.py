@@ -241,7 +241,9 @@ def bound_in_words(
     return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
 
 
-def carried(found: Found, placer: str, seconds: float, limit: float | None = None) -> Result:
+def throughput_result(
+    found: Found, placer: str, seconds: float, limit: float | None = None
+) -> Result:
     """Return the result of a placement: its throughput, and the bound on it.
 
     Parameters

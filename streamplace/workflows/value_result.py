@@ -121,7 +121,9 @@ def own_schedule_s(found: Found) -> float | None:
     return float(scored.in_sequence(found.own_order, found.placement.devices)[0])
 
 
-def valued(found: Found, placer: str, seconds: float, _limit: float | None = None) -> ValueResult:
+def value_result(
+    found: Found, placer: str, seconds: float, _limit: float | None = None
+) -> ValueResult:
     """Return the result of a placement: its value, and the bound if one is proven."""
     placement = found.placement
     score = evaluator(placement.problem).score(placement.devices).with_bound(found.bound)

@@ -16,7 +16,7 @@ from streamplace.formats.typical_costs import (
     PRIOR,
     Figure,
     TypicalCosts,
-    filled,
+    fill,
     sources,
     type_in_name,
     types_known,
@@ -140,7 +140,7 @@ def test_unknown_costs_are_filled_and_known_ones_stay() -> None:
     rows = [unknown("read"), sp.Operator("parse", 7.0, UNKNOWN), unknown("count"), unknown("out")]
     streams = [sp.Stream("read", "parse", selectivity=UNKNOWN), sp.Stream("parse", "count", 0.3)]
     streams += [sp.Stream("count", "out", selectivity=UNKNOWN)]
-    found = filled(sp.StreamGraph(rows, streams, source_rate=5.0))
+    found = fill(sp.StreamGraph(rows, streams, source_rate=5.0))
     graph = found.graph
     assert not graph.unknown
     assert graph.source_rate == 5.0
@@ -160,7 +160,7 @@ def test_unknown_costs_are_filled_and_known_ones_stay() -> None:
 
 def test_draws_have_the_stated_interval() -> None:
     """`Uncertainty` draws what `Typical` states, through the rounded numbers of the graph."""
-    graph = filled(chain("read", "window", "out")).graph
+    graph = fill(chain("read", "window", "out")).graph
     uncertainty = Uncertainty.of(graph)
     factors = uncertainty.factors(uncertainty.normals(np.random.default_rng(1), 20_000))
     v = graph.index["window"]
@@ -172,21 +172,21 @@ def test_draws_have_the_stated_interval() -> None:
 
 def test_instances_divide_what_an_instance_before_them_emits() -> None:
     logical = LogicalGraph(chain("read", "window", "out"), parallelism={"window": 2, "out": 3})
-    expanded = filled(to_instances(logical)).graph
-    before = filled(logical.graph).graph
+    expanded = fill(to_instances(logical)).graph
+    before = fill(logical.graph).graph
     shares = before.selectivity.tolist()
     assert expanded.instances["window"] == ["window[0]", "window[1]"]
     for name, share in (("read", shares[0]), ("window[0]", shares[1]), ("window[1]", shares[1])):
         sent = [each for each in expanded.streams if each.source == name]
         assert sum(each.selectivity for each in sent) == pytest.approx(share)
     assert len(Uncertainty.of(expanded)) == len(Uncertainty.of(before))
-    whole, parts = filled(logical.graph), filled(to_instances(logical))
+    whole, parts = fill(logical.graph), fill(to_instances(logical))
     assert (whole.typical, whole.costs) == (parts.typical, parts.costs)
 
 
 def test_a_graph_that_lacks_nothing_stays() -> None:
-    graph = filled(chain("read", "map", "out")).graph
-    again = filled(graph)
+    graph = fill(chain("read", "map", "out")).graph
+    again = fill(graph)
     assert again.typical == 0
     assert again.graph == graph
 
@@ -194,7 +194,7 @@ def test_a_graph_that_lacks_nothing_stays() -> None:
 def test_graphs_of_a_single_pass_are_refused() -> None:
     graph = chain("a", "b").with_numbers(firing="all")[0]
     with pytest.raises(UsageError, match="stream jobs"):
-        filled(graph)
+        fill(graph)
 
 
 def test_the_benchmark_leaves_out_what_it_predicts() -> None:

@@ -17,7 +17,7 @@ from streamplace.util.settings import (
     Text,
     meanings,
     setting,
-    taking,
+    with_settings,
 )
 
 
@@ -41,7 +41,7 @@ class Trip(CheckedSettings):
     note: str | None = setting(None, None, "Anything.")
 
 
-@taking(Trip)
+@with_settings(Trip)
 def travel(
     graph: str, cluster: str | None = None, *, settings: Trip
 ) -> tuple[str, str | None, Trip]:

@@ -16,11 +16,11 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
-from streamplace.util.settings import taking
+from streamplace.util.settings import with_settings
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
 
-@taking(PlanSettings)
+@with_settings(PlanSettings)
 def plan(
     graph: StreamGraph, cluster: Cluster | str | None = None, *, settings: PlanSettings
 ) -> Plan:

@@ -181,7 +181,7 @@ class _Search:
         """
         if self.best is None or self.price <= bound * SAME or self._budget.seconds_left() <= 0:
             return
-        is_cheaper_next = _priced(self._task) is not None
+        is_cheaper_next = _with_prices(self._task) is not None
         budget = self._budget.share(SHARE if is_cheaper_next else 1.0)
         own = go_on(self._task, self.best, budget)
         self._known[self._at] = own
@@ -273,7 +273,7 @@ def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
     best
         The attempt with the fewest devices that was found.
     """
-    priced = _priced(task)
+    priced = _with_prices(task)
     if priced is None or budget.seconds_left() <= 0:
         return best
     most = len(best.devices)
@@ -289,7 +289,7 @@ def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
     )
 
 
-def _priced(task: Task) -> Task | None:
+def _with_prices(task: Task) -> Task | None:
     """Return the task with the prices of devices; None if there are none that differ."""
     prices = [device.price for device in task.cluster.devices]
     known = [price for price in prices if price is not None]

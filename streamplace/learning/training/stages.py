@@ -394,13 +394,13 @@ def forms() -> dict[str, type[Stage]]:
     for name, point in installed(GROUP).items():
         if name not in known:
             try:
-                known[name] = _checked(load_installed(point, "stage"), name, point.value)
+                known[name] = _check_form(load_installed(point, "stage"), name, point.value)
             except UsageError as error:
                 _log.warning("%s; training goes on without this algorithm", error)
     return known
 
 
-def _checked(form: Any, name: str, where: str) -> type[Stage]:
+def _check_form(form: Any, name: str, where: str) -> type[Stage]:
     if not (isinstance(form, type) and issubclass(form, Stage)):
         fault = "must be a subclass of streamplace.learning.training.stages.Stage"
         raise UsageError(f"stage {name!r}: {where} {fault}")

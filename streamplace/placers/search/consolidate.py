@@ -6,7 +6,6 @@ import numpy as np
 
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.annealing import Annealer, moved_to_allowed, schedule
-from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -57,7 +56,7 @@ def proven_fewest(problem: Problem, placements: Sequence[Placement]) -> int | No
     """
     arrays = flow(problem)
     carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
-    if not carried or type(problem.objective) is not Throughput:
+    if not carried or not problem.objective.follows_loads:
         return None
     fewest = min(len(np.unique(placements[i].devices)) for i in carried)
     room = np.sort(arrays.capacity)[::-1][: fewest - 1].sum()
