@@ -119,9 +119,11 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             f"{below}."
         )
     for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, UNIFORM, RNN):
-        effect = results.effect(HSDAG, rival, networks)
+        placed = [network for network in networks if results.rows(network, rival)]
+        effect = results.effect(HSDAG, rival, placed)
         if effect is not None:
-            yield f"Over {where}, HSDAG has {effect} times the makespan of {rival}."
+            on = counted(len(placed), "network")
+            yield f"Over {on}, HSDAG has {effect} times the makespan of {rival}."
     yield from _grouped(results, networks)
     learned = results.effect(UNTRAINED, HSDAG, networks, ("own_s", "own_s"))
     if learned is not None:

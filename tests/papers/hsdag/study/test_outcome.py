@@ -146,6 +146,13 @@ def test_findings_count_networks() -> None:
     assert "on 0 of 3 networks, and" in worse[1]
 
 
+def test_a_rival_counts_on_networks_on_which_it_was_run() -> None:
+    rows = [row for row in _rows() if row["system"] != PLACETO or row["graph"] == NETWORKS[0]]
+    findings = _outcome(rows).findings
+    assert any(text.startswith("Over 1 network, HSDAG has 0.875") for text in findings)
+    assert any(text.startswith("Over 3 networks, HSDAG has ") for text in findings)
+
+
 def test_findings_say_what_grouping_costs_and_what_was_learned() -> None:
     findings = _default().findings
     groups = f"{1.04 / 1.01:.3f}"
