@@ -6,8 +6,8 @@ A dataclass that derives from `CheckedSettings` has a field for each::
     class PlanSettings(CheckedSettings):
         most: int | None = setting(Range(1, 100, whole=True), None, "Most devices.", unset="all")
 
-Its values are checked when it is created. `with_settings` makes its fields the keyword arguments of a
-function, with their meanings in its docstring, and `cli.settings` makes them options of a command.
+Its values are checked when it is created. `with_settings` makes its fields the keyword arguments
+of a function, with their meanings in its docstring, and `cli.settings` options of a command.
 """
 
 from collections.abc import Callable
