@@ -8,6 +8,7 @@ benchmarks/studies decide them. `tests/docs` compares the tables with both.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from math import fsum
 from pathlib import Path
 from statistics import fmean
 from typing import get_args
@@ -86,7 +87,7 @@ def with_seconds(room: str, text: str) -> str:
     means = ", ".join(f"{name} = {mean:.1f}" for name, mean in _seconds_of_a_unit(claims.study))
     head = "\n".join((*lines, f"unit_s = {{ {means} }}", "", ""))
     for i, units in enumerate(units_of(claims, kept)):
-        seconds = sum(kept[key].seconds for key in units)
+        seconds = fsum(kept[key].seconds for key in units)  # whatever the order of the set
         lines = [line for line in blocks[i].splitlines() if line and not line.startswith("cpu_s")]
         lines += [f"cpu_s = {seconds:.0f}"] if seconds else []
         blocks[i] = "\n".join(lines) + "\n" * (2 if i < len(blocks) - 1 else 1)

@@ -86,7 +86,7 @@ class PlaceOptions(options.Common):
         "--max-latency",
         callback=latency_limit,
         metavar="Q=T",
-        help="Limit on latency, e.g. p99=200ms or mean=0.1s; takes longer than --time-limit."
+        help="Limit on latency, e.g. p99=200ms; takes longer than --time-limit."
         "\fOf single tuples, with the time that they wait at sources. --time-limit is for the "
         "placer alone; what follows is limited by work. Placements are screened by queueing theory "
         "and checked by simulation: the limit is feasible with a margin of 20%, infeasible (exit "

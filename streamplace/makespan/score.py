@@ -20,8 +20,8 @@ from streamplace.problem.objectives import text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.division import MakespanDivision, ScoreDivision
-from streamplace.scoring.loads import DeviceLoad, LinkLoad, device_grid, link_grids
-from streamplace.scoring.score import ROUNDING, DeviceTable, Score
+from streamplace.scoring.loads import DeviceLoad, DeviceTable, LinkLoad, device_grid, link_grids
+from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim.schedule.passes import Timetable, divide
 from streamplace.sim.schedule.queues import NOTHING
 from streamplace.sim.schedule.ranks import FastestPaths

@@ -1,4 +1,4 @@
-"""Kinds of devices on which operators cannot run."""
+"""Names of devices and their kinds in rules, and kinds on which operators cannot run."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,7 +10,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.seconds import slowness
 from streamplace.util.arrays import Bools, Ints
-from streamplace.util.suggest import did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean
 
 SHORT = 3  # letters of kinds, such as cpu and gpu, that are similar without being misspelt
 
@@ -113,3 +113,15 @@ def why_not(graph: StreamGraph, v: int, devices: Sequence[Device]) -> str | None
         hint = f" (its seconds_on are those of kind {timed})" if timed else ""
         reasons.append(f"has no instructions for devices without a kind{hint}")
     return " and ".join(reasons) or None
+
+
+def no_device(name: str, devices: Sequence[Device]) -> tuple[str, str]:
+    """Return what is wrong with a name in a rule that is no device's, and what to do, if known."""
+    for noun, found in (
+        ("group", [each.name for each in devices if each.group == name]),
+        ("label", [each.name for each in devices if name in each.labels]),
+    ):
+        if found:
+            what = f"{name!r} is a {noun}, and not a device"
+            return what, f'list its devices under "allowed" of the constraints: {listed(found)}'
+    return f"unknown device {name!r}{candidates(name, [each.name for each in devices])}", ""

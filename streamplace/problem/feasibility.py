@@ -8,13 +8,13 @@ import numpy as np
 from streamplace.errors import Fault, InfeasibleError, ProblemError, RuleDeviceError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
-from streamplace.problem.device_kinds import confined, why_not
+from streamplace.problem.device_kinds import confined, no_device, why_not
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.limits import limits_of
 from streamplace.problem.matching import can_all_differ
 from streamplace.util.arrays import Bools, Floats, Ints
-from streamplace.util.suggest import candidates, did_you_mean
+from streamplace.util.suggest import did_you_mean
 
 
 class Feasibility:
@@ -317,19 +317,7 @@ def check_names(graph: StreamGraph, cluster: Cluster, constraints: Constraints) 
             raise ProblemError(Fault(what, of_constraints=True))
     for place, name in devices:
         if name not in cluster.index:
-            what, remedy = no_device(name, cluster)
+            what, remedy = no_device(name, cluster.devices)
             raise RuleDeviceError(
                 Fault(f"constraints.{place}: {what}", remedy=remedy, of_constraints=True)
             )
-
-
-def no_device(name: str, cluster: Cluster) -> tuple[str, str]:
-    """Return what is wrong with a name in a rule that is no device's, and what to do, if known."""
-    for noun, devices in (
-        ("group", [each.name for each in cluster.devices if each.group == name]),
-        ("label", [each.name for each in cluster.devices if name in each.labels]),
-    ):
-        if devices:
-            what = f"{name!r} is a {noun}, and not a device"
-            return what, f'list its devices under "allowed" of the constraints: {listed(devices)}'
-    return f"unknown device {name!r}{candidates(name, cluster.names)}", ""

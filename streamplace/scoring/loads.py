@@ -1,7 +1,7 @@
 """Loads of devices and links, the bottleneck among them, and the memory and resources in use."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from heapq import nlargest
 from math import ceil, inf
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from streamplace.display.mixins import RoundedRepr
+from streamplace.display.mixins import RoundedRepr, Tabular
 from streamplace.display.text import byte_count, percent, quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.limits import used_counts
@@ -284,3 +284,13 @@ def link_grids(links: Sequence[LinkLoad | UplinkLoad]) -> tuple[Grid, ...]:
             left_out="and {} less busy",
         ),
     )
+
+
+class DeviceTable(Tabular):
+    """A mixin for scores with the loads of devices."""
+
+    devices: tuple[DeviceLoad, ...]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return name, utilisation (a share) and number of operators of each device."""
+        return [asdict(device) for device in self.devices]

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
-from streamplace.display.mixins import Displayable, Tabular
+from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted, share_of
 from streamplace.display.view import Line, View
 from streamplace.errors import SimulationError
@@ -13,6 +13,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import (
     Bottleneck,
     DeviceLoad,
+    DeviceTable,
     LinkLoad,
     UplinkLoad,
     device_grid,
@@ -40,16 +41,6 @@ def without_rounding(bound_s: float, makespan_s: float) -> float:
             "of them is wrong; please report this with the graph and the cluster"
         )
     return min(bound_s, makespan_s)
-
-
-class DeviceTable(Tabular):
-    """A mixin for scores with the loads of devices."""
-
-    devices: tuple[DeviceLoad, ...]
-
-    def to_records(self) -> list[dict[str, Any]]:
-        """Return name, utilisation (a share) and number of operators of each device."""
-        return [asdict(device) for device in self.devices]
 
 
 class Score(Displayable):

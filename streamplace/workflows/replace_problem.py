@@ -15,7 +15,7 @@ from streamplace.errors import (
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
-from streamplace.problem.feasibility import no_device
+from streamplace.problem.device_kinds import no_device
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.instances import colocate_instances
@@ -228,7 +228,7 @@ def with_pins(
                 close = "; repeat --pin for each operator"
             raise UsageError(f"--pin: unknown operator {operator!r}{close}")
         if device not in devices:
-            what, remedy = no_device(device, used)
+            what, remedy = no_device(device, used.devices)
             remedy += " (--constraints FILE)" if remedy else ""
             raise UnknownPinError(Fault(f"--pin: {what}", remedy=remedy))
         notes += [

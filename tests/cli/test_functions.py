@@ -43,7 +43,7 @@ FAULTS: dict[str, tuple[Any, str]] = {
     ),
     "read_job with devices": (
         lambda: sp.read_job("x.dot", "dot", device_count=3),
-        "device_count is for doppler or pipedream, not dot",
+        "device_count is for dax or doppler or pipedream, not dot",
     ),
     "read_job with inputs": (
         lambda: sp.read_job("x.dot", "dot", inputs=["1x3"]),

@@ -9,7 +9,7 @@ from streamplace.placers.base import Found
 from streamplace.problem.objective import Objective
 from streamplace.workflows.place import result_of
 from streamplace.workflows.value_result import own_schedule_s
-from tests.scoring.test_values import GRAPH, Bill
+from tests.support.values import GRAPH, Bill
 
 
 @pytest.mark.parametrize(
