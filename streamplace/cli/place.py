@@ -119,8 +119,8 @@ class PlaceOptions(options.Common):
         type=param_types.NUMBER,
         callback=param_types.at_least_0,
         metavar="C",
-        help="Gain that moves must bring per second that they take, e.g. 0.01 for 1%.  [default: "
-        "none]\fThey take as long as the network needs for the memory of the moved operators. The "
+        help="Least gain per second that moves take.  [default: none]"
+        "\f0.01 means 1% a second. Moves take as long as the network needs for the memory of the moved operators. The "
         "gain is in relative throughput (throughput / source "
         "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
         "something is allowed. Some placers look for the moves themselves.",
