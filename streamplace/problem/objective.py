@@ -253,7 +253,7 @@ class Throughput(Objective):
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective for one source rate or several; None: the default, errors as above."""
+        """Return the objective for one source rate or several; None: the default, errors alike."""
         return cls(
             None if source_rate is None else _as_tuple(source_rate),
             model or "bottleneck",
