@@ -253,7 +253,13 @@ class Throughput(Objective):
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective for one source rate or several; None: the default, errors as above."""
+        """Return the objective for one source rate or several; None stands for the default.
+
+        Raises
+        ------
+        ProblemError
+            As the class does.
+        """
         return cls(
             None if source_rate is None else _as_tuple(source_rate),
             model or "bottleneck",

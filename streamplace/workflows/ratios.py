@@ -166,7 +166,7 @@ class RatioMeasure(ScoreMeasure):
         return evaluator_of_pass(problem).compiled.fastest.longest if self.is_makespan else nan
 
     def tightest_bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
-        """Return the tightest bound on all values that is known; see `ScoreMeasure.bound`."""
+        """Return the tightest bound on all values that is known; see `ScoreMeasure`."""
         scored: Any = evaluator(problem)
         if scored.bound is None:
             return nan
