@@ -34,7 +34,8 @@ class Objective(ABC):
     Attributes
     ----------
     quantity
-        What a score measures, in words: ``throughput``, ``makespan``, ….
+        What a score measures, in words: ``throughput``, ``makespan``, …; the class's name if no
+        class states it.
     unit
         The unit of a score; empty for numbers without one.
     higher_is_better
@@ -48,7 +49,8 @@ class Objective(ABC):
     compared
         The placers that `compare` runs if none are named.
     reference
-        The placer with which `compare` sets others against, if it is among them; None: none.
+        The placer against which `compare` sets others, if it is among them; None: the first one.
+        Columns are named after those of throughput and makespans, and others are not used.
     remedy
         What to do where a placer does not support the objective.
     evaluator
@@ -75,6 +77,12 @@ class Objective(ABC):
         "measure": "streamplace.workflows.ratios:RatioMeasure",
         "result": "streamplace.workflows.value_result:value_result",
     }
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Name what a score measures after the class, unless a class states its `quantity`."""
+        super().__init_subclass__(**options)
+        if not hasattr(cls, "quantity"):
+            cls.quantity = cls.__name__
 
     def function(self, task: str) -> Any:
         """Return the function that does a task under the objective; None if there is none."""
