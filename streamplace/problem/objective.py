@@ -1,6 +1,5 @@
 """Objectives: the goals of placements, as data."""
 
-from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -28,14 +27,13 @@ HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their in
 
 
 @dataclass(frozen=True)
-class Objective(ABC):
+class Objective:
     """The goal of a placement, as data; its members say what other code has to know about it.
 
     Attributes
     ----------
     quantity
-        What a score measures, in words: ``throughput``, ``makespan``, …; the class's name if no
-        class states it.
+        What a score measures, in words: ``throughput``, ``makespan``, ….
     unit
         The unit of a score; empty for numbers without one.
     higher_is_better
@@ -49,8 +47,7 @@ class Objective(ABC):
     compared
         The placers that `compare` runs if none are named.
     reference
-        The placer against which `compare` sets others, if it is among them; None: the first one.
-        Columns are named after those of throughput and makespans, and others are not used.
+        The placer with which `compare` sets others against under throughput and makespans.
     remedy
         What to do where a placer does not support the objective.
     evaluator
@@ -60,7 +57,7 @@ class Objective(ABC):
         `function`.
     """
 
-    quantity: ClassVar[str]
+    quantity: ClassVar[str] = "value"
     unit: ClassVar[str] = ""
     higher_is_better: ClassVar[bool] = False
     has_rates: ClassVar[bool] = False
@@ -77,12 +74,6 @@ class Objective(ABC):
         "measure": "streamplace.workflows.ratios:RatioMeasure",
         "result": "streamplace.workflows.value_result:value_result",
     }
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Name what a score measures after the class, unless a class states its `quantity`."""
-        super().__init_subclass__(**options)
-        if not hasattr(cls, "quantity"):
-            cls.quantity = cls.__name__
 
     def function(self, task: str) -> Any:
         """Return the function that does a task under the objective; None if there is none."""
@@ -261,13 +252,7 @@ class Throughput(Objective):
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective for one source rate or several; None stands for the default.
-
-        Raises
-        ------
-        ProblemError
-            As the class does.
-        """
+        """Return the objective for one source rate or several; None stands for the default."""
         return cls(
             None if source_rate is None else _as_tuple(source_rate),
             model or "bottleneck",

@@ -197,8 +197,9 @@ def test_faults_of_the_evaluator_are_named(objective: Objective, message: str) -
         sp.place(GRAPH, "3x1000", objective=objective, placer="single")
 
 
-def test_a_quantity_is_by_default_the_name_of_the_class() -> None:
-    assert (Lacking().quantity, Spread().quantity) == ("Lacking", "spread")
+def test_an_objective_may_state_its_evaluator_alone() -> None:
+    plain = type("Plain", (Objective,), {"evaluator": SpreadEvaluator, "price": 2.0})()
+    assert sp.place(GRAPH, "3x1000", objective=plain).score.headline == "value 2"
 
 
 def test_a_bound_below_values_of_which_more_is_better_is_an_error() -> None:
