@@ -1,5 +1,6 @@
 """Objectives: the goals of placements, as data."""
 
+from abc import ABC
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -27,7 +28,7 @@ HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their in
 
 
 @dataclass(frozen=True)
-class Objective:
+class Objective(ABC):  # noqa: B024 - it is for classes to derive from
     """The goal of a placement, as data; its members say what other code has to know about it.
 
     Attributes
