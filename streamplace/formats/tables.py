@@ -163,7 +163,7 @@ def _numbers(cells: dict[Column, str], line: str) -> Generator[PlacedFault, None
             yield PlacedFault(line, "a cell has no header", f"{cell!r:.40}")
         elif number is None:
             yield PlacedFault(f"{line}: {column.header}", column.expected, f"{cell!r:.40}")
-        elif column.what == SPEED and number <= 0:  # no time on such a core is any work
+        elif column.what == SPEED and number <= 0:  # on such a core, any time is no work
             yield PlacedFault(f"{line}: {column.header}", "must be above 0", f"{cell!r:.40}")
         elif column.what == SPEED:
             speed = number
