@@ -121,9 +121,9 @@ class PlaceOptions(options.Common):
         metavar="C",
         help="Least gain per second that moves take.  [default: none]"
         "\f0.01 means 1% a second. Moves take as long as the network needs for the memory of the "
-        "moved operators. The gain is in relative throughput (throughput / source "
-        "rate), or the share by which the makespan becomes shorter. With 0, every move that gains "
-        "something is allowed. Some placers look for the moves themselves.",
+        "moved operators. The gain is in relative throughput (throughput / source rate), or the "
+        "share by which the makespan becomes shorter. With 0, every move that gains something is "
+        "allowed. Some placers look for the moves themselves.",
     )
     output: str | None = options.file(
         "-o",

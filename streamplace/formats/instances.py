@@ -25,7 +25,7 @@ def require_source_rate(problem: Problem, kind: str) -> None:
     Raises
     ------
     ProblemError
-        If the objective is a makespan.
+        If the objective has no source rate.
     """
     if not problem.objective.has_rates:
         raise ProblemError(
@@ -50,7 +50,7 @@ def operator_cores(placement: Placement, kind: str) -> Floats:
     Raises
     ------
     ProblemError
-        If the objective is a makespan.
+        If the objective has no source rate.
     GraphError
         If tuple rates overflow, or no tuple ever reaches a sink.
     """

@@ -121,8 +121,8 @@ def _edges(
     for i in range(0, len(numbers), step):
         neighbour = numbers[i]
         if not 1 <= neighbour <= header.vertices or neighbour == v:
-            known = f"another number from 1 to {header.vertices:,}"
-            raise FormatError(f"{place}: neighbours of vertex {v} are {known} (got {neighbour})")
+            what = f"must be other vertices, from 1 to {header.vertices:,} (got {neighbour})"
+            raise FormatError(f"{place}: the neighbours of vertex {v} {what}")
         found.append(((v, neighbour), numbers[i + 1] if header.has_edge_weights else None))
     return found
 

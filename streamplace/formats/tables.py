@@ -83,11 +83,6 @@ def table_of(text: str) -> Table:
         raise GraphError("is empty")
     if faults:
         raise GraphError(joined_faults(faults, len(faults)))
-    if (time := _column_with(columns, TIME)) and not _column_with(columns, SPEED):
-        table.notes.append(
-            f"{time.header} is the time on a core of {ASSUMED_MIPS:g} MIPS, as in --devices "
-            f"4x{ASSUMED_MIPS:g}; a column {SPEED} states another speed"
-        )
     return table
 
 
@@ -117,6 +112,12 @@ def _add(table: Table, columns: list[Column], row: list[str], line: str) -> Iter
         return
     cells = {each: cell.strip() for each, cell in zip(columns, row, strict=True) if cell.strip()}
     name, before, after = (_take(cells, what) for what in (OPERATOR, FROM, TO))
+    time = _column_with([*cells], TIME)
+    if time is not None and not _column_with([*cells], SPEED):
+        table.notes[:] = [
+            f"{time.header} is the time on a core of {ASSUMED_MIPS:g} MIPS, as in --devices "
+            f"4x{ASSUMED_MIPS:g}; a column {SPEED} states another speed"
+        ]
     numbers = yield from _numbers(cells, line)
     if name:
         if name in table.operators:
@@ -162,6 +163,8 @@ def _numbers(cells: dict[Column, str], line: str) -> Generator[PlacedFault, None
             yield PlacedFault(line, "a cell has no header", f"{cell!r:.40}")
         elif number is None:
             yield PlacedFault(f"{line}: {column.header}", column.expected, f"{cell!r:.40}")
+        elif column.what == SPEED and number <= 0:  # on such a core, any time is no work
+            yield PlacedFault(f"{line}: {column.header}", "must be above 0", f"{cell!r:.40}")
         elif column.what == SPEED:
             speed = number
         elif column.what.startswith(RESOURCE):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from math import exp, expm1, log, sqrt
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -86,10 +86,6 @@ class TypicalCosts:
 
     def __init__(self, figures: Iterable[Figure]) -> None:
         self.figures = tuple(figures)
-
-    def without_sources(self, *sources: str) -> Self:
-        """Return the same without the figures of some sources."""
-        return type(self)(each for each in self.figures if each.source not in sources)
 
     def of(self, kind: Kind, operator_type: str) -> Typical:
         """Return what is typical for a type."""

@@ -28,7 +28,7 @@ HOW_TO_CHOOSE_MAKESPAN = (  # for graphs whose operators start once all their in
 
 
 @dataclass(frozen=True)
-class Objective(ABC):
+class Objective(ABC):  # noqa: B024 - it is for classes to derive from
     """The goal of a placement, as data; its members say what other code has to know about it.
 
     Attributes
@@ -48,7 +48,7 @@ class Objective(ABC):
     compared
         The placers that `compare` runs if none are named.
     reference
-        The placer with which `compare` sets others against, if it is among them; None: none.
+        The placer with which `compare` sets others against under throughput and makespans.
     remedy
         What to do where a placer does not support the objective.
     evaluator
@@ -58,7 +58,7 @@ class Objective(ABC):
         `function`.
     """
 
-    quantity: ClassVar[str]
+    quantity: ClassVar[str] = "value"
     unit: ClassVar[str] = ""
     higher_is_better: ClassVar[bool] = False
     has_rates: ClassVar[bool] = False
@@ -253,7 +253,7 @@ class Throughput(Objective):
         model: Model | None = None,
         target_utilisation: float | None = None,
     ) -> Self:
-        """Return the objective for one source rate or several; None: the default, errors alike."""
+        """Return the objective for one source rate or several; None stands for the default."""
         return cls(
             None if source_rate is None else _as_tuple(source_rate),
             model or "bottleneck",

@@ -263,7 +263,7 @@ def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
     """Refuse a graph with unknown numbers; the message also mentions a missing source rate."""
     unknown, remedy = graph.lacking, "add them to the graph, or import it with --costs"
     if graph.firing != "all":
-        remedy += " or, to fill them with guesses, --typical-costs"
+        remedy += ", or with --typical-costs, which fills in guesses"
     if unknown and not has_rate and graph.source_rate is None:
         unknown = [*unknown, "the source rate"]
         remedy += f"; as for the source rate, {HOW_TO_SET_RATE}"

@@ -135,6 +135,8 @@ def source(
 
     Parameters
     ----------
+    name
+        The operator's name.
     rate
         The tuples/s that it offers; for all sources of a job or for none.
     selectivity

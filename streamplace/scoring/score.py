@@ -27,20 +27,22 @@ PROVEN = (
 THROUGHPUT = "throughput"
 
 
-def without_rounding(bound_s: float, makespan_s: float) -> float:
-    """Return a lower bound on makespans, which is at most the makespan of a placement, in seconds.
+def without_rounding(bound: float, value: float, *, higher_is_better: bool = False) -> float:
+    """Return a bound on values, in their unit, which is no worse than the value of a placement.
 
     Raises
     ------
     SimulationError
-        If the bound is above the makespan by more than rounding: one of them must be wrong.
+        If the value is better than the bound by more than rounding: one of them must be wrong.
     """
-    if bound_s > makespan_s * (1.0 + ROUNDING):
+    excess = value - bound if higher_is_better else bound - value
+    if excess > ROUNDING * abs(value):
+        side, where = ("upper", "below") if higher_is_better else ("lower", "above")
         raise SimulationError(
-            f"the lower bound of {bound_s!r} s is above the makespan of {makespan_s!r} s, so one "
-            "of them is wrong; please report this with the graph and the cluster"
+            f"the {side} bound of {bound!r} is {where} the {value!r} of a placement, so one of "
+            "them is wrong; please report this with the graph and the cluster"
         )
-    return min(bound_s, makespan_s)
+    return max(bound, value) if higher_is_better else min(bound, value)
 
 
 class Score(Displayable):

@@ -198,7 +198,8 @@ class ValueEvaluator(ABC):
         if found.shape != (len(rows),):
             fault = f"an array of shape {(len(rows),)} (got shape {found.shape})"
         elif not (np.isfinite(found) & (found >= 0.0)).all():
-            fault = f"values from 0, but returned {found.min():g}"
+            wrong = found[~(np.isfinite(found) & (found >= 0.0))]
+            fault = f"finite values from 0, but returned {wrong[0]:g}"
         else:
             return found
         raise UsageError(f"{NOUN} {name!r}: its evaluator must return {fault}")

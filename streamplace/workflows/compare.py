@@ -70,8 +70,9 @@ def compare(
     ------
     StreamplaceError
         If a name is wrong, the numbers of graphs and clusters do not match, a graph has no score
-        (the message names graph and placer), or a backend fails. With `Makespan`, placers that find
-        no placement of some cases are no error while one of them finds any.
+        (the message names graph and placer), or a backend fails. Under objectives without source
+        rates, such as `Makespan`, placers that find no placement of some cases are no error while
+        one of them finds any.
     """
     objective, model, target = settings.objective, settings.model, settings.target_utilisation
     if objective is None:

@@ -196,12 +196,16 @@ class Comparison(Displayable, Tabular):
 
     Parameters
     ----------
+    dataset
+        Name of the dataset; may be empty.
     cases
         The cases. There is one for each graph or, if every graph is on every cluster, for each
         pair.
     measure
         What is compared: relative throughput, or what a custom objective is worth; the makespan,
         or the value of another objective without source rates.
+    placers
+        Names of the P placers in the table.
     source_rates
         In tuples/s; None: each graph's own, or that there are none.
     figures

@@ -146,6 +146,11 @@ class RatioMeasure(ScoreMeasure):
         return self.name == MAKESPAN
 
     @property
+    def reference(self) -> str | None:
+        """HEFT under makespans, after which columns are named; None under other objectives."""
+        return super().reference if self.is_makespan else None
+
+    @property
     def pictures(self) -> tuple[str, ...]:
         """The distribution of ratios."""
         return ("makespan" if self.is_makespan else "costs",)
@@ -166,15 +171,17 @@ class RatioMeasure(ScoreMeasure):
         return evaluator_of_pass(problem).compiled.fastest.longest if self.is_makespan else nan
 
     def tightest_bound(self, problem: Problem, proven: Sequence[float], values: Floats) -> float:
-        """Return the tightest bound on all values that is known; see `ScoreMeasure.bound`."""
+        """Return the tightest bound on all values that is known; see `ScoreMeasure`."""
         scored: Any = evaluator(problem)
         if scored.bound is None:
             return nan
         known = [scored.bound, *proven]
-        reached = values[np.isfinite(values)]
-        if self.higher_is_better:
-            return float(max(min(known), *reached))
-        return without_rounding(max(known), float(reached.min())) if len(reached) else max(known)
+        higher, reached = self.higher_is_better, values[np.isfinite(values)]
+        bound = min(known) if higher else max(known)
+        if not len(reached):
+            return float(bound)
+        best = float(reached.max() if higher else reached.min())
+        return without_rounding(bound, best, higher_is_better=higher)
 
     def own_schedule(self, found: Found) -> float:
         """Return the makespan in the order of a list scheduler's own schedule; NaN without one."""

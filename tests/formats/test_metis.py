@@ -63,8 +63,11 @@ def test_vertices_without_edges_are_empty_lines(text: str) -> None:
         ("4 2\n2\n1 3\n2", "expected a line for each of 4 vertices (got 3)"),
         ("2 2\n2\n1 3\n2\n", "expected a line for each of 2 vertices (got 3)"),
         ("999999999999999 1\n1\n", "expected a line for each of 999,999,999,999,999 vertices"),
-        ("% a\n3 2\n2\n% b\n1 4\n2\n", "line 5: neighbours of vertex 2 are another number from 1"),
-        ("1 1\n1\n", "line 2: neighbours of vertex 1 are another number from 1 to 1 (got 1)"),
+        ("% a\n3 2\n2\n% b\n1 4\n2\n", "line 5: the neighbours of vertex 2 must be other vertices"),
+        (
+            "1 1\n1\n",
+            "line 2: the neighbours of vertex 1 must be other vertices, from 1 to 1",
+        ),
         ("2 1\n2 2\n1\n", "line 2: neighbour 2 appears twice"),
         ("2 1\n2\n\n", "line 2: vertex 1 has the neighbour 2, but 2 has no neighbour 1"),
         (

@@ -23,10 +23,11 @@ def test_times_are_instructions_at_the_stated_or_the_default_speed() -> None:
     table = table_of("name,cpu_us\nparse,3\n")
     assert table.operators == {"parse": {"instructions": 7500}}
     assert table.notes[0].startswith("cpu_us is the time on a core of 2500 MIPS, as in --devices")
-    table = table_of("name,cpu_us,mips,cpu_us_se\nparse,3,1000,1\nsplit,3,,\n")
+    table = table_of("name,cpu_us,mips,cpu_us_se\nparse,3,1000,1\nsplit,3,,0\n")
     assert table.operators["parse"] == {"instructions": 3000, "instructions_se": 1000}
-    assert table.operators["split"] == {"instructions": 7500}
-    assert table.notes == []
+    assert table.operators["split"] == {"instructions": 7500, "instructions_se": 0}
+    assert table.notes[0].startswith("cpu_us is the time on a core of 2500 MIPS, as in --devices")
+    assert table_of("name,cpu_us,mips\nparse,3,1000\n").notes == []
 
 
 def test_columns_without_a_header_are_empty() -> None:
@@ -64,6 +65,7 @@ def test_many_faults_of_a_kind_are_one_phrase() -> None:
         ("operator\tinstructions\n", "line 1: columns are separated by tabs; separate them by"),
         ("operator,instructions\nparse\n", "line 2: expected 2 columns (got 1)"),
         ("operator,instructions\n,1\n", "line 2: needs the name of an operator, or both ends of"),
+        ("name,cpu_ms,mips\na,1,0\n", "line 2: mips: must be above 0 (got '0')"),
         ("operator,rate\na,1\na,2\n", "line 3: operator 'a' appears twice"),
         ("name,rate,\na,1,much\n", "line 2: a cell has no header (got 'much')"),
         ("from,to,cpu_ms\na,b,5\n", "line 2: cpu_ms is of operators, and the row is of a stream"),

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 import streamplace as sp
-from streamplace.errors import UsageError
+from streamplace.errors import SimulationError, UsageError
 from streamplace.problem.objective import Objective
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.registry import evaluator
 from streamplace.scoring.values import ValueEvaluator, ValueScore
 from streamplace.testing.objectives import check_objective
 from streamplace.util.arrays import Floats
+from streamplace.workflows.ratios import RatioMeasure
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.values import GRAPH, Bill, BillEvaluator
 
@@ -46,9 +47,27 @@ class Wrong(Bill):
     evaluator: ClassVar[type] = WrongEvaluator
 
 
+class InfiniteEvaluator(ValueEvaluator):
+    def values(self, devices: Placements) -> Floats:
+        return np.full(len(devices), np.inf)
+
+
+@dataclass(frozen=True)
+class Infinite(Bill):
+    evaluator: ClassVar[type] = InfiniteEvaluator
+
+
+@dataclass(frozen=True)
+class Bounded(Spread):
+    """The same again, with a bound, and a reference that no column is named after."""
+
+    reference: ClassVar[str | None] = "single"
+    evaluator: ClassVar[type] = BillEvaluator
+
+
 @dataclass(frozen=True)
 class Lacking(Objective):
-    quantity: ClassVar[str] = "nothing"
+    """An objective that states nothing."""
 
 
 @pytest.fixture
@@ -168,13 +187,34 @@ def test_what_needs_another_objective_is_refused_in_a_line(
 @pytest.mark.parametrize(
     ("objective", "message"),
     [
-        (Wrong(), "its evaluator must return values from 0, but returned -1"),
+        (Wrong(), "its evaluator must return finite values from 0, but returned -1"),
+        (Infinite(), "its evaluator must return finite values from 0, but returned inf"),
         (Lacking(), "its class attribute evaluator must be a subclass of ValueEvaluator"),
     ],
 )
 def test_faults_of_the_evaluator_are_named(objective: Objective, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         sp.place(GRAPH, "3x1000", objective=objective, placer="single")
+
+
+def test_an_objective_may_state_its_evaluator_alone() -> None:
+    plain = type("Plain", (Objective,), {"evaluator": SpreadEvaluator, "price": 2.0})()
+    assert sp.place(GRAPH, "3x1000", objective=plain).score.headline == "value 2"
+
+
+def test_a_bound_below_values_of_which_more_is_better_is_an_error() -> None:
+    measure = RatioMeasure(Bounded(price=2.0))  # its bound is the price, for one device
+    problem = measure.problem(GRAPH, sp.Cluster.parse("3x1000"), None)
+    assert measure.tightest_bound(problem, [], np.array([np.nan])) == 2.0
+    assert measure.tightest_bound(problem, [], np.array([1.0, 2.0 + 1e-12])) == 2.0 + 1e-12
+    with pytest.raises(SimulationError, match=r"the upper bound of 2.0 is below the 4.0"):
+        measure.tightest_bound(problem, [], np.array([2.0, 4.0]))
+
+
+def test_ratios_are_to_the_first_placer_whatever_the_reference() -> None:
+    found = sp.compare(GRAPH, ["climb", "single"], cluster="1x1000", objective=Bounded(), jobs=1)
+    assert "over first" in found.columns
+    assert "over heft" not in found.columns
 
 
 def test_files_hold_the_options(files: Path) -> None:

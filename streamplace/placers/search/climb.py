@@ -72,7 +72,7 @@ class Climb(BasePlacer):
 def climb_by_moves(
     problem: Problem, rng: np.random.Generator, devices: Ints, budget: Budget
 ) -> Ints:
-    """Return a placement, (V,), that moves which lower no quality reach from a feasible one."""
+    """Return a feasible placement, (V,), after random moves that do not lower its quality."""
     feasibility = problem.feasibility
     units, targets = np.nonzero(feasibility.allowed)
     devices = devices.astype(np.int32)
