@@ -43,7 +43,7 @@ OF_LATEX = {
     "|": r"\textbar{}",
     "…": r"\ldots{}",
 } | {letter: "\\" + letter for letter in "&%$#_{}"}
-MINUS = re.compile(r"--(?=[\d.])")
+MINUS = re.compile(r"(?<![\de])--(?=[\d.])")
 """A minus of a number, which LaTeX sets as one in mathematics; other hyphens become dashes."""
 OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
 Rows = Iterable[tuple[str, Sequence[str]]]
