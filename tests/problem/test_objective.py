@@ -56,7 +56,7 @@ def test_an_objective_replaces_the_numbers() -> None:
     ):
         sp.Problem(GRAPH, source_rate=3, objective=Throughput.of(3))
     with pytest.raises(
-        ProblemError, match=r"objective: must be Throughput or Makespan, not str; for"
+        ProblemError, match=r"objective: must be an objective, not str; for"
     ):
         sp.Problem(GRAPH, objective="throughput")  # type: ignore[arg-type]
     by_objective = sp.place(GRAPH, objective=Throughput.of(1e4, "path-average"), placer="metis")
