@@ -4,7 +4,7 @@ A room is what a reader may leave out: the papers, an engine, the simulation of 
 imports no room, and others should import few names of a room: those are its door.
 `benchmarks/house.py` measures both.
 
-The core finds what it runs of a room by name: in a table such as `PLACERS`, or by an entry point.
+The core finds what it runs of a room by name: in a table such as `GOALS`, or by an entry point.
 Options of makespans, which most commands have, and the table that `compare` returns for objectives
 of a pass are parts of the core: they name no class of a room.
 """

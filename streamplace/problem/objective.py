@@ -344,7 +344,7 @@ def check_objective(objective: object) -> None:
     if not isinstance(objective, Objective):
         got = type(objective).__name__
         instead = "for example sp.Throughput.of(2e4) or sp.Makespan()"
-        raise ProblemError(f"objective: must be Throughput or Makespan, not {got}; {instead}")
+        raise ProblemError(f"objective: must be an objective, not {got}; {instead}")
 
 
 def without_axes(value: Any) -> Any:
