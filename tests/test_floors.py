@@ -1,5 +1,6 @@
 """The rule of which package may import which, checked on the code; see docs/floors.py."""
 
+import re
 import sys
 from collections.abc import Iterator
 
@@ -59,6 +60,25 @@ def test_policies_import_only_shared_modules_of_placers() -> None:
 def test_no_import_cycles() -> None:
     cycles = [part for part in nx.strongly_connected_components(import_graph()) if len(part) > 1]
     assert cycles == []
+
+
+def test_modules_of_problem_import_only_rows_above() -> None:
+    """The table in the README of the package has every module, and later rows import earlier."""
+    page = (ROOT / "streamplace" / "problem" / "README.md").read_text(encoding="utf-8")
+    table = page.partition("| row | modules |")[2].partition("\n\n")[0]
+    row_of = {
+        f"streamplace.problem.{name}": number
+        for number, row in enumerate(table.splitlines())
+        for name in re.findall(r"`(\w+)`", row)
+    }
+    own = {name: path for name, path in MODULES.items() if name.startswith("streamplace.problem.")}
+    assert row_of.keys() == own.keys()
+    assert [
+        f"{module}: {name}"
+        for module, path in own.items()
+        for name in imports_of(path, MODULES)
+        if row_of.get(name, 0) > row_of[module]
+    ] == []
 
 
 def test_every_package_has_a_floor() -> None:

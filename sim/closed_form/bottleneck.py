@@ -14,7 +14,8 @@ from streamplace.sim.links import add_load, load_ends
 from streamplace.sim.messages import charge, copies_of, no_messages
 from streamplace.sim.work import largest_own, raise_to_own, work_on
 
-LANES = 4  # placements scored together, which hides the latency of adding to one device
+# Several hide the latency of adding to one device; how many is a guess.
+LANES = 4  # placements scored together
 NOTHING = 1e-100  # smaller utilisations count as 0, because dividing by them may overflow
 U = np.uint64  # unsigned indices avoid numba's check for negative ones
 

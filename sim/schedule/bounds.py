@@ -14,7 +14,7 @@ from streamplace.sim.schedule.task_graph import Columns, TaskGraph, seconds_on
 CELLS = 1 << 18
 FEWEST_CUTS = 16  # on large graphs: with fewer, the interval is hardly one; a guess, not tuned
 # Rounds in which prices of devices are adapted to the work; any prices give a valid bound.
-PRICING = 60
+PRICING = 60  # so many that steps fall to a hundredth, see `SLOWING`; a guess
 FEWEST_PRICINGS = 6  # on large graphs; a guess, not tuned
 # Times that the interval is searched again with adapted prices; it often ends before. A guess.
 ROUNDS = 6

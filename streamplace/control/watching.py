@@ -28,7 +28,7 @@ from streamplace.errors import FormatError, StreamplaceError, UsageError
 ENDING = ("SIGINT", "SIGTERM", "SIGHUP")  # Ctrl-C, a service manager, a closed terminal
 WAITS = "an action is under way, which ends first; a second signal interrupts it"
 WINDOW, WAITING = "window", "waiting"
-SHOWN = 5  # operators that a line names
+SHOWN = 5  # operators that a message names, so that it stays a line
 RETRY_S = 30.0  # at most, while no job runs: output is missing meanwhile, whatever the window
 GO_ON = "the action on job {} has not ended, which may be stopped; the same command goes on with it"
 

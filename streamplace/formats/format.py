@@ -89,8 +89,8 @@ class Format:
     read_bytes
         The same for files that are not text.
     read_sized
-        `read` or `read_bytes` with a third argument: what the user states where a file leaves the
-        sizes of tensors open.
+        Beside `read` or `read_bytes`, the same with a third argument: what the user states where a
+        file leaves the sizes of tensors open.
     read_code
         Returns the graph of code that a user named, not of a file. Its arguments are the name
         ``module:Class``, the shapes of the inputs, and a seed.

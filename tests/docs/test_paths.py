@@ -10,6 +10,7 @@ from docs.reference import pages
 from tests.support.paths import ROOT
 
 MOST_LINES = 5_000
+PACKAGE = ROOT / "streamplace"
 DESIGN = (ROOT / "DESIGN.md").read_text(encoding="utf-8")
 FIRST_SECTION = DESIGN.partition("\n## 2. ")[0]
 FOLDERS = ("docs", "sim", "streamplace", "benchmarks", "datasets", "examples")
@@ -18,6 +19,7 @@ PAGES = [
     *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md")),
 ]
 LINK = re.compile(r"\]\(([^)#:]+\.\w+)(?:#[^)]*)?\)")  # not to other sites, nor within a page
+MODULE = re.compile(r"`([\w/]+\.py)`")
 FILE = re.compile(r"`((?:tests|docs|benchmarks)/(?!a/|sim/a/)[\w/-]+\.\w+)`")  # a/ is an example
 
 
@@ -50,6 +52,32 @@ def test_the_modules_exist_and_are_short_enough() -> None:
 def test_files_that_pages_name_exist(page: Path) -> None:
     found = missing(page.resolve().parent, page.read_text(encoding="utf-8"))
     assert [each for each in found if each not in pages()] == []
+
+
+def missing_modules(folder: Path, page: str) -> Iterator[str]:
+    """Yield the modules that the page of a package names, and that are not below its folder."""
+    for each in MODULE.findall(page):
+        found = any((start / each).exists() for start in (folder, PACKAGE, ROOT))
+        if not found and ("/" in each or not any(folder.rglob(each))):
+            yield each
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*PACKAGE.rglob("README.md")],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
+def test_modules_that_pages_of_packages_name_exist(page: Path) -> None:
+    assert [*missing_modules(page.parent, page.read_text(encoding="utf-8"))] == []
+
+
+def test_modules_that_the_design_names_exist() -> None:
+    assert [*missing_modules(PACKAGE, DESIGN)] == []
+
+
+def test_a_module_of_another_package_is_missing() -> None:
+    page = "`style.py` `display/formats.py` `formats.py` `display/style.py`"
+    assert [*missing_modules(PACKAGE / "pictures", page)] == ["formats.py", "display/style.py"]
 
 
 def test_a_missing_file_is_found() -> None:

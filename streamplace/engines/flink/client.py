@@ -29,7 +29,7 @@ from streamplace.formats.profiling.rest import GoneError, RefusedError, Server
 FINAL = (400, 404)  # faults of a request that are the same when it is repeated
 RUNNING, INITIALIZING = "RUNNING", "INITIALIZING"
 OVERVIEW, CONFIG, TASK_MANAGERS = "/jobs/overview", "/jobmanager/config", "/taskmanagers"
-SHOWN = 6
+SHOWN = 6  # jobs that a message names, so that it stays a line
 LEAST_STATE_BYTES = 16 * 2**20  # less fits into any heap
 T = TypeVar("T")
 

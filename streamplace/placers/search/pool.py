@@ -4,7 +4,8 @@ Each round makes one placement. A restart coarsens the graph in random order, an
 from random devices, and refines them level by level. A recombination coarsens the graph inside the
 parts on which two placements of the pool agree, and begins with the first of them. Polishing
 anneals single units at a low temperature, with a power of utilisations so high that little but the
-largest ones counts. Streams that no better placement cuts are joined first, whatever their work.
+largest ones counts. Streams that no better placement cuts are joined first, whatever their work;
+restarts aim below the best load and join lighter ones, too.
 
 The search also decides how many devices to use: where links bind, more devices than necessary only
 add traffic. Devices have one order, and a placement uses the first k of them, with k on a ladder.

@@ -26,7 +26,7 @@ from streamplace.problem.counts import in_form
 from streamplace.problem.graph import StreamGraph
 
 EXACT = 16  # pauses between requests in a part, so that rates are right to some percent
-SHOWN = 5
+SHOWN = 5  # operators that a message names, so that it stays a line
 
 
 class Devices:
