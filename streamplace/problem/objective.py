@@ -162,13 +162,7 @@ class Objective(ABC):  # noqa: B024 - it is for classes to derive from
         return ""
 
     def in_words(self, name: str) -> str:
-        """Return the objective in words that follow those of a graph and a cluster.
-
-        Parameters
-        ----------
-        name
-            Its name with options; see `objectives.text_of`.
-        """
+        """Return words that follow those of a graph and a cluster; `name` is that of `text_of`."""
         return f"for {name}"
 
 
