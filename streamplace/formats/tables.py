@@ -69,16 +69,18 @@ def table_of(text: str) -> Table:
     table = Table()
     columns: list[Column] = []
     faults: list[PlacedFault] = []
+    read_lines = 0
     try:
         for row in reader:
-            line = f"line {reader.line_num}"
+            read_lines = reader.line_num
+            line = f"line {read_lines}"
             if not columns and row:
                 with within(line):
                     columns = _header(row)
             elif any(row):
                 faults += _add(table, columns, row, line)
     except csv.Error as error:
-        raise GraphError(f"not CSV: {error}") from None
+        raise GraphError(f"line {read_lines + 1}: not CSV: {error}") from None
     if not columns:
         raise GraphError("is empty")
     if faults:
@@ -162,6 +164,8 @@ def _numbers(cells: dict[Column, str], line: str) -> Generator[PlacedFault, None
             yield PlacedFault(line, "a cell has no header", f"{cell!r:.40}")
         elif number is None:
             yield PlacedFault(f"{line}: {column.header}", column.expected, f"{cell!r:.40}")
+        elif number < 0:
+            yield PlacedFault(f"{line}: {column.header}", "must be at least 0", f"{cell!r:.40}")
         elif column.what == SPEED:
             speed = number
         elif column.what.startswith(RESOURCE):
