@@ -95,7 +95,7 @@ def table_of(text: str) -> Table:
 
 def _header(row: list[str]) -> list[Column]:
     if fault := separator_fault(row, (OPERATOR, *WORDS[OPERATOR], FROM, *WORDS[FROM])):
-        raise GraphError(fault)
+        raise GraphError(f"{fault}, and write decimals with points")  # European spreadsheets
     columns = columns_of([cell.strip() for cell in row])
     if not _column_with(columns, OPERATOR) and not (
         _column_with(columns, FROM) and _column_with(columns, TO)

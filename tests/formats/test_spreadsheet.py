@@ -57,7 +57,11 @@ def test_a_stream_that_both_of_its_operators_name_is_one() -> None:
         ("name,to,cpu_ms\na,b\n", "line 2: expected 3 columns (got 2)"),
         ("name,to,cpu_ms\na,b,-1\n", "line 2: cpu_ms: must be at least 0 (got '-1')"),
         ("name,to,colour\na,b,red\n", "line 1: unknown column 'colour'; choose from operator"),
-        ("name;to\na;b\n", "line 1: columns are separated by semicolons; separate them by commas"),
+        (
+            "name;cpu\na;0,5\n",
+            "line 1: columns are separated by semicolons; separate them by commas, "
+            "and write decimals with points",
+        ),
     ],
 )
 def test_invalid_tables(text: str, message: str) -> None:
