@@ -45,8 +45,9 @@ SECONDS = 5.0
 CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
 SINGLE = (
     "the graph has single instances, whose numbers are kept; with --logical, import and profile "
-    "keep operators instead, whose numbers size chooses"
+    "keep operators instead, whose numbers size --resize chooses"
 )
+STATED = "the graph states numbers of instances; with --resize, size chooses these, too"
 
 
 @with_settings(SizeSettings)
@@ -139,20 +140,28 @@ def _sized(task: Task, seconds: float | None) -> SizeResult:
 
 def _shortage(task: Task, faults: Sequence[Requirement]) -> ShortageError:
     """Return the error of operators that cannot keep up."""
-    graph, explained, of_constraints = task.graph, [], False
+    explained, of_constraints = [], False
     for one in faults:
         rules = rules_against(task, one)
         of_constraints |= any(rule.of_constraints for rule in rules)
         because = f", because of {listed_and(map(str, rules))}" if rules else ""
         explained.append(replace(one, because=because))
-    is_single = any(graph.index[one.operator] in graph.instance_of for one in faults)
     fault = Fault(
         cannot_keep_up(explained),
         place=SIZE,
-        remedy=SINGLE if is_single else "",
+        remedy=_remedy(task, faults),
         of_constraints=of_constraints,
     )
     return ShortageError(fault, faults[0].at_most, explained)
+
+
+def _remedy(task: Task, faults: Sequence[Requirement]) -> str:
+    """Return what lets operators keep up if their numbers of instances are kept; else empty."""
+    graph = task.graph
+    if any(graph.index[one.operator] in graph.instance_of for one in faults):
+        return SINGLE
+    resized = replace(task, free=_free(graph, replace(task.settings, resize=True)))
+    return "" if task.settings.resize or lacking(_requirements(resized)) else STATED
 
 
 def _requirements(task: Task) -> list[Requirement]:

@@ -63,7 +63,7 @@ def _moves_note(found: Migration) -> str:
     least, after = found.staying, found.result.score.value
     advice = "--max-moves or --move-cost limits that"
     if moved > found.fewest and abs(after - least.value) <= SAME * least.value:
-        advice = f"--max-moves 0 gives the same {least.quantity} with {found.fewest:,}"
+        advice = f"--max-moves 0 gives the same {least.measured} with {found.fewest:,}"
     return f"{moved:,} of {count} move; {advice}"
 
 

@@ -69,16 +69,18 @@ def table_of(text: str) -> Table:
     table = Table()
     columns: list[Column] = []
     faults: list[PlacedFault] = []
+    read_lines = 0
     try:
         for row in reader:
-            line = f"line {reader.line_num}"
+            read_lines = reader.line_num
+            line = f"line {read_lines}"
             if not columns and row:
                 with within(line):
                     columns = _header(row)
             elif any(row):
                 faults += _add(table, columns, row, line)
     except csv.Error as error:
-        raise GraphError(f"not CSV: {error}") from None
+        raise GraphError(f"line {read_lines + 1}: not CSV: {error}") from None
     if not columns:
         raise GraphError("is empty")
     if faults:
@@ -88,7 +90,7 @@ def table_of(text: str) -> Table:
 
 def _header(row: list[str]) -> list[Column]:
     if fault := separator_fault(row, (OPERATOR, *WORDS[OPERATOR], FROM, *WORDS[FROM])):
-        raise GraphError(fault)
+        raise GraphError(f"{fault}, and write decimals with points")  # European spreadsheets
     columns = columns_of([cell.strip() for cell in row])
     if not _column_with(columns, OPERATOR) and not (
         _column_with(columns, FROM) and _column_with(columns, TO)
@@ -165,6 +167,8 @@ def _numbers(cells: dict[Column, str], line: str) -> Generator[PlacedFault, None
             yield PlacedFault(f"{line}: {column.header}", column.expected, f"{cell!r:.40}")
         elif column.what == SPEED and number <= 0:  # on such a core, any time is no work
             yield PlacedFault(f"{line}: {column.header}", "must be above 0", f"{cell!r:.40}")
+        elif number < 0:
+            yield PlacedFault(f"{line}: {column.header}", "must be at least 0", f"{cell!r:.40}")
         elif column.what == SPEED:
             speed = number
         elif column.what.startswith(RESOURCE):

@@ -93,6 +93,11 @@ class Score(Displayable):
     def differing_lines(self, other: Any) -> tuple[Line, ...]:
         """Return what differs between the settings of this score and of another of its class."""
 
+    @property
+    def measured(self) -> str:
+        """What `value` is, in words."""
+        return self.quantity
+
     def in_unit(self, text: str) -> str:
         """Return a value of the score as text, followed by its unit if it has one."""
         return f"{text} {self.unit}" if self.unit else text
@@ -148,6 +153,11 @@ class ThroughputScore(DeviceTable, Score):
     model: str
     objective: str = field(default=THROUGHPUT, kw_only=True)
     uplinks: tuple[UplinkLoad, ...] = field(default=(), kw_only=True)
+
+    @property
+    def measured(self) -> str:
+        """The throughput, or the worth under a custom objective."""
+        return self.quantity if self.objective == THROUGHPUT else "worth"
 
     def gap_to(self, bound: float) -> float:
         """Return how far throughput is below a bound in tuples/s, as a share of the bound."""

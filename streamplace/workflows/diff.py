@@ -157,7 +157,7 @@ class Difference(Displayable, Tabular):
         before, after = self.values
         score = self.scores[0]
         values = score.in_unit(f"{number(before)} -> {number(after)}")
-        change = f"{score.quantity} {values}, {after - before:+,.6g}"
+        change = f"{score.measured} {values}, {after - before:+,.6g}"
         return f"{moves}{memory}; {change}{relative_gain(before, after)}"
 
     def _cells(self, i: int) -> tuple[str, ...]:

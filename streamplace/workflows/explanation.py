@@ -204,7 +204,10 @@ class Explanation(Displayable):
         if not self.every_move_tried:
             tried = "tried only the operators that load the bottleneck most"
             yield Line(f"too large to try all moves: {tried}")
-        yield move_grid(self.moves) if self.moves else Line("no single move helps")
+        if self.moves:
+            yield move_grid(self.moves, self.score.measured)
+        else:
+            yield Line("no single move helps")
 
     def _contribution_grid(self) -> Grid:
         def row(i: int) -> tuple[str, ...]:
@@ -278,5 +281,8 @@ class ScoreExplanation(Displayable):
         if not self.every_move_tried:
             tried = f"tried {self.score.first_tried} first, and few others"
             yield Line(f"too large to try all moves: {tried}")
-        helps = f"{self.score.verb} the {self.score.quantity}"
-        yield move_grid(self.moves) if self.moves else Line(f"no single move {helps}")
+        measured = self.score.measured
+        if self.moves:
+            yield move_grid(self.moves, measured)
+        else:
+            yield Line(f"no single move {self.score.verb} the {measured}")

@@ -102,7 +102,7 @@ def inherit(
 def _shared_settings(own: Objective, objective: Objective, chosen: Collection[str]) -> list[str]:
     """Return the settings that an objective has from the placement's, such as ``batch=4``."""
     kept = text_of(objective).split(":")
-    settings = [text for text in text_of(own).split(":")[1:] if text in kept]
+    settings = [text for text in text_of(own).split(":") if "=" in text and text in kept]
     return [text for text in settings if text.partition("=")[0] not in chosen]
 
 

@@ -79,7 +79,7 @@ class Migration(Displayable):
         """The numbers of moves and their gain, in words."""
         before, after = self.staying.value, self.result.score.value
         change = self.staying.in_unit(f"{number(before)} -> {number(after)}")
-        return f"{self._counts()}, {self.staying.quantity} {change}"
+        return f"{self._counts()}, {self.staying.measured} {change}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `place --start --json` prints."""
@@ -135,9 +135,9 @@ class Migration(Displayable):
             when = {} if self.before is None else {"before": before}
             when |= {least: staying, "with all moves": after}
             several = [f"{self.staying.in_unit(number(x))} {then}" for then, x in when.items()]
-            return Line(f"{self._counts()}; {self.staying.quantity} {', '.join(several)}")
+            return Line(f"{self._counts()}; {self.staying.measured} {', '.join(several)}")
         values = self.staying.in_unit(f"{number(staying)} -> {number(after)}")
-        change = f"{self.staying.quantity} {values}"
+        change = f"{self.staying.measured} {values}"
         return Line(f"{self._counts()}; {change}{relative_gain(staying, after)}")
 
 

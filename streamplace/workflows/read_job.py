@@ -129,7 +129,8 @@ def read_job(
         with located(name_of(file)):
             whole = fill(found.graph)
         found = found.with_graph(whole.graph, whole.before)
-        typical = [f"{typical_values(whole.typical, whole.costs)}, which are guesses; {OPEN}"]
+        filled = f"{typical_values(whole.typical, whole.costs)}, which are guesses; {OPEN}"
+        typical = [filled if whole.typical else "no typical value is used: the graph lacks no cost"]
     with located(name_of(file)):
         graph, left_out = in_form(found, form)
     cluster = found.cluster

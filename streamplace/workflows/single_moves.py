@@ -40,10 +40,9 @@ class SingleMove(ABC):
     source: str
     target: str
 
-    @property
     @abstractmethod
-    def columns(self) -> tuple[str, ...]:
-        """The headings of `effect`."""
+    def columns(self, measured: str) -> tuple[str, ...]:
+        """Return the headings of `effect`; `measured` is what the score measures, in words."""
 
     @abstractmethod
     def effect(self) -> tuple[str, ...]:
@@ -77,10 +76,9 @@ class ImprovingMove(SingleMove):
     gain: float
     bottleneck: Bottleneck
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The headings of `effect`."""
-        return "throughput", "gain", "new bottleneck"
+    def columns(self, measured: str) -> tuple[str, ...]:
+        """Return the headings of `effect`."""
+        return measured, "gain", "new bottleneck"
 
     def effect(self) -> tuple[str, ...]:
         """Return the throughput, its increase, and the bottleneck after the move."""
@@ -107,11 +105,10 @@ class ValueMove(SingleMove):
     value: float
     gain: float
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The headings of `effect`."""
+    def columns(self, measured: str) -> tuple[str, ...]:
+        """Return the headings of `effect`."""
         unit = f", {self.objective.unit}" if self.objective.unit else ""
-        return f"{self.objective.quantity}{unit}", f"change{unit}"
+        return f"{measured}{unit}", f"change{unit}"
 
     def effect(self) -> tuple[str, ...]:
         """Return the score and its change."""
@@ -244,7 +241,7 @@ def names_of_move(placement: Placement, unit: int, target: int) -> tuple[tuple[s
     )
 
 
-def move_grid(moves: Sequence[SingleMove]) -> Grid:
+def move_grid(moves: Sequence[SingleMove], measured: str) -> Grid:
     """Return a table of moves of one class, at least one; equally good targets share a row."""
     kind = type(moves[0])
     rows: dict[tuple[object, ...], list[SingleMove]] = {}
@@ -259,6 +256,6 @@ def move_grid(moves: Sequence[SingleMove]) -> Grid:
         return Names.of(first.operators), first.source, targets, *first.effect()
 
     return Grid(
-        ("move", "from", "to", *moves[0].columns), len(groups), row, kind.names,
+        ("move", "from", "to", *moves[0].columns(measured)), len(groups), row, kind.names,
         left_out="and {} more that help less",
     )  # fmt: skip

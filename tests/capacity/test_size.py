@@ -132,6 +132,14 @@ def test_stated_numbers_are_kept_unless_resized() -> None:
     assert changed.parallelism["parse"] == 8
 
 
+def test_what_is_stated_and_too_few_names_the_option_that_helps() -> None:
+    graph = job(parse={"parallelism": 2})
+    with pytest.raises(sp.StreamplaceError, match=r"with --resize, size chooses these, too$"):
+        size(graph, CLUSTER)
+    with pytest.raises(sp.StreamplaceError, match=r"cannot keep up: parse: .* at most$"):
+        size(job(parse={"parallelism": 2, "max_parallelism": 2}), CLUSTER)
+
+
 def test_operators_stay_whole_if_asked() -> None:
     each = {"instructions": 2.75e5}  # 2.2 of 4 cores, so that no two have room on a device
     graph = job(read=each, parse=each, count=each)

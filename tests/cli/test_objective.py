@@ -131,7 +131,7 @@ FAULTS = [
     (["--objective", "mine:Failing"], "its evaluator failed: RuntimeError: a fault of its own"),
     (["--objective", "nett"], "unknown objective 'nett'; choose from throughput"),
     (["--objective", "mine:Lost"], "has no 'Lost'"),
-    (["--objective", "mine:NetEvaluator"], "is not a subclass of streamplace.Throughput"),
+    (["--objective", "mine:NetEvaluator"], "is no objective, such as a subclass of"),
     (["--objective", "mine:Net:price=high"], "price must be a number"),
     (["--objective", "mine:Worded:word=4"], "its constructor failed: ValueError: letters"),
     (["--objective", "mine:Net", "--placer", "exact"], "'exact' supports only throughput, not"),

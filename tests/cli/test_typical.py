@@ -122,6 +122,14 @@ def test_import_fills_what_neither_file_nor_costs_state(tmp_path: Path, capsys: 
     assert found.graph.unknown == {}
 
 
+def test_import_says_that_no_cost_is_missing(tmp_path: Path, capsys: Capture) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("name,to,cpu_us,payload_bytes,selectivity\na,b,3,4,1\nb,,3,0,\n")
+    _, err = printed(capsys, "import", table, "--from", "csv", "--typical-costs")
+    assert "note: no typical value is used: the graph lacks no cost" in err
+    assert "guesses" not in err
+
+
 STREAMS = [
     kind
     for kind, (text, *_) in DOCUMENTS.items()

@@ -67,6 +67,8 @@ def test_many_faults_of_a_kind_are_one_phrase() -> None:
         ("operator,instructions\n,1\n", "line 2: needs the name of an operator, or both ends of"),
         ("name,cpu_ms,mips\na,1,0\n", "line 2: mips: must be above 0 (got '0')"),
         ("operator,rate\na,1\na,2\n", "line 3: operator 'a' appears twice"),
+        ('operator,rate\na,1\n"b,2\nc,3\n', "line 3: not CSV: unexpected end of data"),
+        ("operator,rate\na,-1\n", "line 2: rate: must be at least 0 (got '-1')"),
         ("name,rate,\na,1,much\n", "line 2: a cell has no header (got 'much')"),
         ("from,to,cpu_ms\na,b,5\n", "line 2: cpu_ms is of operators, and the row is of a stream"),
         ("from,to,selectivity\na,b,1\na,b,2\n", "line 3: stream 'a' -> 'b' appears twice"),

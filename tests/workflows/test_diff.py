@@ -8,6 +8,7 @@ import streamplace as sp
 from benchmarks.reference.schedule_placements import placement_of
 from streamplace.errors import ProblemError
 from streamplace.workflows.diff import diff
+from tests.support.objectives import Net
 from tests.support.schedule_cases import schedule_form
 
 A = placement_of(**schedule_form("a:1 b:2", "a>b:1"))
@@ -50,3 +51,12 @@ def test_the_second_objective_counts_if_one_is_a_makespan() -> None:
     assert back.to_dict()["throughput"] == [0.25, 0.25]
     assert back.replaced == "makespan"
     assert diff(first, second).replaced is None
+
+
+def test_a_custom_objective_compares_worth() -> None:
+    graph = sp.StreamGraph([sp.Operator(name, 4e5, 1.0) for name in "ab"], source_rate=1000)
+    problem = sp.Problem(graph, sp.Cluster.equal(2, mips=1000), objective=Net(price=100))
+    one, two = (sp.Placement(problem, devices) for devices in ([0, 0], [0, 1]))
+    assert diff(two, one).headline == "1 move; worth 800 -> 900 tuples/s, +100 (+12.5%)"
+    assert sp.migrate(problem, two, max_moves=0).headline.endswith(", worth 800 -> 800 tuples/s")
+    assert "'to', 'worth', 'gain'" in body(sp.explain(two))

@@ -8,8 +8,11 @@ import pytest
 
 import streamplace as sp
 from streamplace.sim.engine.settings import Settings
+from streamplace.workflows.inheritance import inherit
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
 from tests.support.input_files import chain
+from tests.support.values import GRAPH as PRICED
+from tests.support.values import Bill
 
 GRAPH = chain("abc", 1e6, source_rate=900)
 
@@ -244,3 +247,10 @@ def test_a_placement_of_another_job_is_refused(files: Path) -> None:
     other = sp.StreamGraph([sp.Operator("x", 1e6, 1.0)], [], source_rate=1.0)
     with pytest.raises(sp.StreamplaceError, match="contains none of the operators of the graph"):
         sp.migrate(other, old, inherit=True)
+
+
+def test_the_name_of_an_objective_that_is_set_is_not_inherited() -> None:
+    problem = sp.Problem(PRICED, sp.Cluster.equal(2), objective=Bill(price=3.0))
+    old = sp.Placement(problem, [0, 0, 0, 0])
+    found = inherit(old, PRICED, {"objective": Bill(price=3.0)}, chosen=())
+    assert found.taken == ("cluster of 2 devices", "price=3.0")
