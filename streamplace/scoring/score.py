@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number, quoted, share_of
 from streamplace.display.view import Line, View
-from streamplace.errors import SimulationError
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.loads import (
@@ -25,24 +24,6 @@ PROVEN = (
     1e-6  # relative: so close to a bound, a placement is proven; CP-SAT's integers tell no less
 )
 THROUGHPUT = "throughput"
-
-
-def without_rounding(bound: float, value: float, *, higher_is_better: bool = False) -> float:
-    """Return a bound on values, in their unit, which is no worse than the value of a placement.
-
-    Raises
-    ------
-    SimulationError
-        If the value is better than the bound by more than rounding: one of them must be wrong.
-    """
-    excess = value - bound if higher_is_better else bound - value
-    if excess > ROUNDING * abs(value):
-        side, where = ("upper", "below") if higher_is_better else ("lower", "above")
-        raise SimulationError(
-            f"the {side} bound of {bound!r} is {where} the {value!r} of a placement, so one of "
-            "them is wrong; please report this with the graph and the cluster"
-        )
-    return max(bound, value) if higher_is_better else min(bound, value)
 
 
 class Score(Displayable):

@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.display.text import number, percent_up
 from streamplace.display.view import Cell, Grid, Line, View
-from streamplace.errors import UsageError
+from streamplace.errors import SimulationError, UsageError
 from streamplace.problem.objective import Objective
 from streamplace.problem.objectives import NOUN, text_of
 from streamplace.problem.placement import Placement
@@ -17,7 +17,7 @@ from streamplace.scoring.evaluator import LocalSearch, Placements, Trace
 from streamplace.scoring.flow import flow
 from streamplace.scoring.loads import use_columns
 from streamplace.scoring.registry import made_by_own_class
-from streamplace.scoring.score import Score
+from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.util.arrays import Floats
 from streamplace.util.evaluation_count import count
@@ -246,3 +246,21 @@ def values_evaluator(problem: Problem) -> ValueEvaluator:
     """Return a new evaluator of a problem; see `made_by_own_class`."""
     made: ValueEvaluator = made_by_own_class(problem, ValueEvaluator, "ValueEvaluator")
     return made
+
+
+def without_rounding(bound: float, value: float, *, higher_is_better: bool = False) -> float:
+    """Return a bound on values, in their unit, which is no worse than the value of a placement.
+
+    Raises
+    ------
+    SimulationError
+        If the value is better than the bound by more than rounding: one of them must be wrong.
+    """
+    excess = value - bound if higher_is_better else bound - value
+    if excess > ROUNDING * abs(value):
+        side, where = ("upper", "below") if higher_is_better else ("lower", "above")
+        raise SimulationError(
+            f"the {side} bound of {bound!r} is {where} the {value!r} of a placement, so one of "
+            "them is wrong; please report this with the graph and the cluster"
+        )
+    return max(bound, value) if higher_is_better else min(bound, value)

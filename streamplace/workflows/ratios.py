@@ -18,7 +18,7 @@ from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.problem import Problem
 from streamplace.scoring.evaluator import Placements
 from streamplace.scoring.registry import evaluator, evaluator_of_pass
-from streamplace.scoring.score import without_rounding
+from streamplace.scoring.values import without_rounding
 from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import mean_intervals

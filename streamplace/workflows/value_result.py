@@ -8,7 +8,7 @@ from streamplace.display.view import View
 from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.registry import evaluator, evaluator_of_pass
-from streamplace.scoring.score import without_rounding
+from streamplace.scoring.values import without_rounding
 from streamplace.workflows.result import DEVICES_SHOWN, NAMES_SHOWN, PlacementResult
 
 if TYPE_CHECKING:

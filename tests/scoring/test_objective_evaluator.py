@@ -264,9 +264,9 @@ def test_a_class_without_an_evaluator_is_refused() -> None:
 def test_numbers_cannot_be_combined_with_an_objective() -> None:
     with pytest.raises(UsageError, match="compare: cannot combine objective with model"):
         sp.compare(small(), "single", model="engine", objective=Net())
-    with pytest.raises(ProblemError, match="objective: must be Throughput"):
+    with pytest.raises(ProblemError, match="objective: must be an objective"):
         sp.compare(small(), "single", objective="net")  # type: ignore[arg-type]
-    with pytest.raises(ProblemError, match="objective: must be Throughput"):
+    with pytest.raises(ProblemError, match="objective: must be an objective"):
         sp.simulate(sp.place(small()), objective="net")  # type: ignore[call-overload]
 
 

@@ -12,7 +12,7 @@ import streamplace as sp
 from streamplace.errors import PlacementError, ProblemError, SimulationError, UsageError
 from streamplace.makespan.evaluator import MakespanEvaluator
 from streamplace.problem.makespan import Makespan
-from streamplace.scoring.score import without_rounding
+from streamplace.scoring.values import without_rounding
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison import Comparison, Figures

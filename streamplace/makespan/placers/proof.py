@@ -12,7 +12,8 @@ from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.problem.symmetry import identical_devices
-from streamplace.scoring.score import PROVEN, ROUNDING, without_rounding
+from streamplace.scoring.score import PROVEN, ROUNDING
+from streamplace.scoring.values import without_rounding
 from streamplace.sim import work_clock
 from streamplace.sim.schedule.exhaustive import enumeration, next_placements
 from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
