@@ -133,7 +133,7 @@ def test_moves_of_placing(options: tuple[str, ...], most: int) -> None:
 def test_moves_of_a_window_of_watch_that_does_nothing(tmp_path: Path) -> None:
     with watched(ScriptedFlink(reports_waiting=True), ManualClock(), tmp_path) as (watching, _):
         watching.window()
-        assert moves(watching.window) <= 875
+        assert moves(watching.window) <= 686
 
 
 def test_a_move_is_a_change_of_module() -> None:

@@ -27,9 +27,7 @@ KINDS = (
 
 
 def fault_of_zip(data: bytes) -> str:
-    """Return what a zip archive is, and what to do; an empty string for other data."""
-    if not data.startswith(ZIP):
-        return ""
+    """Return what a zip archive is, and what to do."""
     if b".npy" in data[FIRST_NAME]:
         remedy = "or a graph or placement whose name ends in .npz"
         return f"is an .npz file of arrays; text is expected, {remedy}"
@@ -46,4 +44,4 @@ def fault_of_bytes(data: bytes) -> str:
     for begin, what in KINDS:
         if data.startswith(begin):
             return f"{what}; text is expected"
-    return fault_of_zip(data)
+    return fault_of_zip(data) if data.startswith(ZIP) else ""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from streamplace.errors import Fault, FormatError
-from streamplace.files.binary import fault_of_bytes, fault_of_zip
+from streamplace.files.binary import ZIP, fault_of_bytes, fault_of_zip
 from streamplace.files.bounded import (
     GZIP,
     RefusedError,
@@ -80,8 +80,8 @@ def refuse_empty(content: str | bytes, where: str) -> None:
 
 def decode(data: bytes, where: str) -> str:
     """Decode UTF-8, with or without a byte order mark."""
-    if fault := fault_of_zip(data):
-        raise FormatError(f"{where}: {fault}")
+    if data.startswith(ZIP):  # a small archive may be UTF-8, too
+        raise FormatError(f"{where}: {fault_of_zip(data)}")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

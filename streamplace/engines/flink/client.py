@@ -2,8 +2,8 @@
 
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,13 +14,12 @@ from streamplace.engines.flink.documents import (
     Job,
     JobState,
     Subtask,
+    expecting,
     queries,
 )
 from streamplace.engines.flink.plan import RunningPlan, Vertex, running
 from streamplace.errors import (
     BackendError,
-    FormatError,
-    GraphError,
     StreamplaceError,
     UsageError,
 )
@@ -291,23 +290,6 @@ class Client:
             return self.get(path)
         except GoneError:
             return None
-
-
-@contextmanager
-def expecting(where: str, server: str = "Flink") -> Iterator[None]:
-    """Raise BackendError if an answer does not have the format of a server's answers."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        fault_text = f"{type(error).__name__}: {error}"
-        message = f"{where}: unexpected answer from {server}: {fault_text:.120}"
-        raise BackendError(f"{message}; check the address") from None
-    except StreamplaceError as error:
-        if error.needs_origin:
-            error.update(origin=where)
-        elif not isinstance(error, FormatError | GraphError):
-            raise
-        raise BackendError(error.fault) from None
 
 
 def call_repeatedly(call: Callable[[], T], until: float, pause_s: float) -> T:

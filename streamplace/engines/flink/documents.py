@@ -3,6 +3,7 @@
 import json
 import urllib.parse
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, isnan, nan
@@ -11,6 +12,7 @@ from typing import Any
 from streamplace.engines.flink.key_groups import counts_in
 from streamplace.engines.flink.plan import RunningPlan, Vertex, running
 from streamplace.engines.flink.states import FINISHED, RUNNING, not_going
+from streamplace.errors import BackendError, FormatError, GraphError, StreamplaceError
 from streamplace.formats.profiling.counters import TUPLES_AND_BYTES, Counters
 
 MAPPING = "streamplace.mapping"  # the key under which the Java helper publishes its mapping
@@ -443,3 +445,20 @@ def _number(value: Any) -> float | None:
     ):
         return None
     return float(value)
+
+
+@contextmanager
+def expecting(where: str, server: str = "Flink") -> Iterator[None]:
+    """Raise BackendError if an answer does not have the format of a server's answers."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        fault_text = f"{type(error).__name__}: {error}"
+        message = f"{where}: unexpected answer from {server}: {fault_text:.120}"
+        raise BackendError(f"{message}; check the address") from None
+    except StreamplaceError as error:
+        if error.needs_origin:
+            error.update(origin=where)
+        elif not isinstance(error, FormatError | GraphError):
+            raise
+        raise BackendError(error.fault) from None

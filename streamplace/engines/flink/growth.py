@@ -44,9 +44,14 @@ class Growth:
         return self.plan.vertex_of
 
     @cached_property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams of the graph, which makes each when it is asked for."""
+        return tuple(self.logical.graph.streams)
+
+    @cached_property
     def outer(self) -> list[int]:
         """Indices of the streams between vertices."""
-        return [e for e, s in enumerate(self.logical.graph.streams) if not self.is_inner(s)]
+        return [e for e, stream in enumerate(self.streams) if not self.is_inner(stream)]
 
     @property
     def logical(self) -> LogicalGraph:
@@ -142,7 +147,7 @@ class Growth:
 
     def _tuples(self, *rows: Iterable["_Row"]) -> dict[int, Floats]:
         found = self._flows([*chain.from_iterable(rows)])
-        for e, stream in enumerate(self.logical.graph.streams):
+        for e, stream in enumerate(self.streams):
             if self.is_inner(stream):
                 found[e] = self._taken_inside(stream.target)
         return found
@@ -174,7 +179,7 @@ class Growth:
         such operators are left out.
         """
         rows: list[_Row] = []
-        streams = self.logical.graph.streams
+        streams = self.streams
         counts: dict[str, int] = {}
         for stream in streams:
             counts[stream.source] = counts.get(stream.source, 0) + 1
@@ -221,10 +226,10 @@ class Growth:
         return float(self.vertex_of[ends[1]].parallelism) if copied else 1.0
 
     def _source(self, e: int) -> str:
-        return self.logical.graph.streams[e].source
+        return self.streams[e].source
 
     def _target(self, e: int) -> str:
-        return self.logical.graph.streams[e].target
+        return self.streams[e].target
 
 
 def all_missing(increase: Floats) -> bool:

@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import Field
 
-from streamplace.engines.flink.client import expecting
 from streamplace.engines.flink.documents import (
     MAX_COUNTER,
     MAX_NAME,
     OPERATOR_METRICS,
+    expecting,
 )
 from streamplace.engines.flink.plan import RunningPlan, Vertex
 from streamplace.engines.flink.poll import NOWHERE, Watched

@@ -10,10 +10,10 @@ from streamplace.engines.flink.applying.asking import Limits, Progress
 from streamplace.engines.flink.applying.requests import Program, Request
 from streamplace.engines.flink.applying.restart import Restart
 from streamplace.engines.flink.applying.verification import places_that_differ
-from streamplace.engines.flink.client import Client, expecting
+from streamplace.engines.flink.client import Client
 from streamplace.engines.flink.cluster import FlinkCluster, faults_of_labels, faults_of_version
 from streamplace.engines.flink.deployment import parallelism_of
-from streamplace.engines.flink.documents import Job, last_cause
+from streamplace.engines.flink.documents import Job, expecting, last_cause
 from streamplace.engines.flink.groups import Groups, groups_anywhere, groups_of
 from streamplace.engines.flink.plan import running
 from streamplace.engines.flink.slot_groups import mapping

@@ -14,8 +14,7 @@ from streamplace.engines.flink.applying.asking import (
     Progress,
     is_certain,
 )
-from streamplace.engines.flink.client import expecting
-from streamplace.engines.flink.documents import Checkpoint, Job, last_cause
+from streamplace.engines.flink.documents import Checkpoint, Job, expecting, last_cause
 from streamplace.errors import BackendError
 from streamplace.formats.profiling.rest import GoneError, RefusedError
 

@@ -340,8 +340,7 @@ def arrivals(growth: Growth) -> dict[str, float]:
     counts a tuple once, also if it is sent on several streams, so that the streams of a vertex with
     several of them are unknown.
     """
-    streams, vertex_of = growth.logical.graph.streams, growth.vertex_of
-    outer = [streams[e] for e in growth.outer]
+    vertex_of, outer = growth.vertex_of, [growth.streams[e] for e in growth.outer]
     senders = [vertex_of[each.source].id for each in outer]
     found: dict[str, float] = {}
     unknown: set[str] = set()
