@@ -149,7 +149,8 @@ def _shortage(task: Task, faults: Sequence[Requirement]) -> ShortageError:
     fault = Fault(
         cannot_keep_up(explained),
         place=SIZE,
-        remedy=_remedy(task, faults),
+        # other numbers of instances hardly help where a rule limits them
+        remedy="" if of_constraints else _remedy(task, faults),
         of_constraints=of_constraints,
     )
     return ShortageError(fault, faults[0].at_most, explained)
