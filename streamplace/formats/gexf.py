@@ -32,9 +32,7 @@ def read(text: str, where: str) -> LogicalGraph:
     GraphError
         If it is not a stream graph.
     """
-    root = parse_xml(text, where)
-    if kind_of(root) != "gexf":
-        raise FormatError(f"{where}: must be a <gexf> (got <{kind_of(root):.40}>)")
+    root = parse_xml(text, where, "gexf")
     _check_ids(root, where)
     graph = _by_networkx(root, where)
     if not graph.is_directed():

@@ -17,13 +17,19 @@ def root_pattern(name: str) -> re.Pattern[str]:
     return re.compile(BEFORE_ROOT + name + r"(?=[\s/>])", re.DOTALL)
 
 
-def parse_xml(text: str, where: str) -> Element:
+def parse_xml(text: str, where: str, kind: str = "") -> Element:
     """Return the root of an XML document.
+
+    Parameters
+    ----------
+    kind
+        The name that the root must have, without its namespace; empty: any name.
 
     Raises
     ------
     FormatError
-        If the text is not XML, or has a DTD, entities or references outside the document.
+        If the text is not XML, has a DTD, entities or references outside the document, or its root
+        has another name.
     """
     try:
         root: Element = defusedxml.ElementTree.fromstring(text, forbid_dtd=True)
@@ -33,6 +39,9 @@ def parse_xml(text: str, where: str) -> Element:
         raise FormatError(f"{where}: has a DTD or entities, which are not allowed") from None
     except (LookupError, ValueError) as error:  # an unknown encoding
         raise FormatError(f"{where}: not XML: {' '.join(str(error).split())}") from None
+    if kind and kind_of(root) != kind:
+        article = "an" if kind[0] in "aeiou" else "a"
+        raise FormatError(f"{where}: must be {article} <{kind}> (got <{kind_of(root):.40}>)")
     return root
 
 

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 from streamplace.errors import FormatError
 from streamplace.formats.format import Format, Signs
 from streamplace.formats.sizes import NO_SIZES, Input, Sizes, open_dimensions
-from streamplace.formats.xml import attribute, inside, kind_of, parse_xml, root_pattern
+from streamplace.formats.xml import attribute, inside, parse_xml, root_pattern
 from streamplace.networks import flops, formulas
 from streamplace.networks.flops import FlopsByType, table
 from streamplace.networks.openvino_shapes import Template, shape_of
@@ -114,9 +114,7 @@ def read(text: str, where: str, sizes: Sizes = NO_SIZES) -> LogicalGraph:
     GraphError
         If it is not a graph without cycles.
     """
-    root = parse_xml(text, where)
-    if kind_of(root) != "net":
-        raise FormatError(f"{where}: must be a <net> (got <{kind_of(root):.40}>)")
+    root = parse_xml(text, where, "net")
     version = root.get("version", "")
     if version not in VERSIONS:
         raise FormatError(

@@ -47,7 +47,7 @@ def test_the_range_of_one_lognormal_cost_is_known() -> None:
 
 
 def test_the_cost_with_the_largest_effect_comes_first_and_its_effect_is_true() -> None:
-    """With the cost known at any of several values, the range is as narrow as was said."""
+    """With the cost known at any of several values, the range is as narrow as stated."""
     found = cost_basis(2, 2, placed(two(0.3, 3.0)))
     assert found.first is not None
     assert found.first.name == "b"

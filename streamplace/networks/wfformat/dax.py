@@ -31,9 +31,7 @@ def read(text: str, where: str) -> LogicalGraph:
     GraphError
         If it is not a graph without cycles, or a number is out of range.
     """
-    root = parse_xml(text, where)
-    if kind_of(root) != "adag":
-        raise FormatError(f"{where}: must be an <adag> (got <{kind_of(root):.40}>)")
+    root = parse_xml(text, where, "adag")
     cluster = equal_devices(Device("d", MIPS, kind=ANY_KIND), NETWORK)
     found = graph_of(_workflow(root, where))
     return replace(found, cluster=cluster, notes=[*found.notes, ASSUMED_LINKS])
