@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import record
+from benchmarks import ages, record
 from benchmarks.commit import ROOT, running_commit
 
 
@@ -59,3 +59,22 @@ def test_paths_in_the_repository_are_relative() -> None:
     assert record.relative(f"below file://{ROOT}/a") == "below file:a"
     elsewhere = f"/mnt{ROOT}/a and {ROOT}-2/a"
     assert record.relative(elsewhere) == elsewhere
+
+
+def test_an_output_states_its_commit(tmp_path: Path) -> None:
+    path = tmp_path / "speed.txt"
+    path.write_text("python -m benchmarks.speed\ncommit 0123abcd, on 2026-11-30\n\nrate 9 tuples\n")
+    assert ages.stated_commit(path) == "0123abcd"
+    path.write_text("python -m benchmarks.speed\n\nthe commit 0123abcd is not of this line\n")
+    assert ages.stated_commit(path) is None
+    assert ages.stated_commit(tmp_path / "results.jsonl") is None
+
+
+def test_results_have_an_age_or_an_unknown_commit(capsys: pytest.CaptureFixture[str]) -> None:
+    ages.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 100
+    counts = [line[:6].strip() for line in lines]
+    known = [int(count) for count in counts if count != "?"]
+    assert known == sorted(known, reverse=True)
+    assert any("studies/giph/results.jsonl.xz" in line and "docs/" in line for line in lines)

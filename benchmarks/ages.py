@@ -1,0 +1,90 @@
+"""Age of each kept result: how often the package has changed since it was measured.
+
+    python -m benchmarks.ages
+
+A line states the number of commits that changed streamplace/ or sim/ since, the commit, its date,
+the result, and the pages that name it; claims of papers rest on the results of their studies.
+The commit is the one that the result names, or else the last one that changed its file.
+"""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from benchmarks.commit import ROOT
+
+STATED = re.compile(r"^commit ([0-9a-f]{7,40})", re.MULTILINE)
+KEPT = (
+    "benchmarks/results/*",
+    "benchmarks/studies/*/results.jsonl*",
+    "benchmarks/*/*.jsonl*",
+    "benchmarks/*/*.json.gz",
+)
+PAGES = ("README.md", "docs", "benchmarks/**/README.md", "streamplace/**/*.md")
+
+
+@dataclass(frozen=True)
+class Age:
+    """The age of a result.
+
+    Attributes
+    ----------
+    changes
+        Number of commits since its own that changed the package; None if the history lacks it.
+    """
+
+    path: str
+    commit: str
+    date: str
+    changes: int | None
+    pages: tuple[str, ...]
+
+    def __str__(self) -> str:
+        since = "?" if self.changes is None else str(self.changes)
+        named = ", ".join(self.pages) or "named on no page"
+        return f"{since:>6}  {self.commit:9} {self.date:10}  {self.path}  ({named})"
+
+
+def ages() -> Iterator[Age]:
+    """Yield the age of each kept result, by path."""
+    for path in sorted(set(_git("ls-files", "--", *KEPT).split())):
+        stated = stated_commit(ROOT / path)
+        commit = stated or _git("log", "-1", "--format=%h", "--", path)
+        date, changes = _since(commit)
+        # a study is named by its folder; a result by its own name
+        word = Path(path).parent.name if "/studies/" in path else Path(path).name
+        pages = _git("grep", "-lF", "-e", word, "--", *PAGES).split()
+        yield Age(path, commit[:8], date, changes, tuple(pages))
+
+
+def stated_commit(path: Path) -> str | None:
+    """Return the commit that the first lines of a recorded output state, if any."""
+    if path.suffix != ".txt":
+        return None
+    with path.open() as file:
+        found = STATED.search("".join(line for line, _ in zip(file, range(4), strict=False)))
+    return found[1] if found else None
+
+
+@cache
+def _since(commit: str) -> tuple[str, int | None]:
+    count = _git("rev-list", "--count", f"{commit}..HEAD", "--", "streamplace", "sim")
+    return _git("log", "-1", "--format=%cs", commit), int(count) if count else None
+
+
+def _git(*arguments: str) -> str:
+    run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    return run.stdout.strip()
+
+
+def main() -> None:
+    """Print the ages, the oldest first; results whose commit the history lacks come before."""
+    for age in sorted(ages(), key=lambda a: (a.changes is not None, -(a.changes or 0), a.path)):
+        print(age)
+
+
+if __name__ == "__main__":
+    main()
