@@ -26,7 +26,7 @@ def refresh(path: Path) -> None:
             page = Page(Path(folder))
             for block in blocks(text):
                 printed = page.printed
-                if block.language != "text" or printed is None:
+                if block.language != "text" or printed is None or block.not_run:
                     page.run(block)
                     continue
                 if not block.shows(printed):

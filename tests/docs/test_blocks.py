@@ -86,6 +86,14 @@ def test_outputs_are_refreshed(tmp_path: Path) -> None:
     assert page.read_text() == "```sh\necho 1; echo 2\n```\n\n```text\n1\n2\n```\nend\n"
 
 
+def test_outputs_that_are_not_run_are_kept(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    text = "```sh\necho 1\n```\n\n<!-- not run: of another machine -->\n```text\n2\n```\n"
+    page.write_text(text)
+    refresh(page)
+    assert page.read_text() == text
+
+
 def test_blocks_that_are_not_run_say_why() -> None:
     (block,) = blocks("<!-- not run: it takes hours -->\n```sh\nexit 1\n```\n")
     assert block.not_run == "it takes hours"
