@@ -78,6 +78,8 @@ SECTIONS = {
         "streamplace.workflows.compare.compare",
         "streamplace.workflows.comparison.Comparison",
         "streamplace.workflows.comparison.Figures",
+        "streamplace.workflows.differences.DifferenceRow",
+        "streamplace.workflows.ratios.RatioRow",
         "streamplace.capacity.plan.plan.plan",
         "streamplace.capacity.plan.result.Plan",
         "streamplace.capacity.size.size",
