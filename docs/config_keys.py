@@ -1,4 +1,4 @@
-"""Generator of the table of config keys in docs/training.md.
+"""Generator of the table of config keys in docs/training-keys.md.
 
     python -m docs.config_keys      # updates the table
 
@@ -23,7 +23,7 @@ def _shared(form: type[Stage]) -> type[Stage]:
     return next((base for base in form.__mro__[1:] if base in forms().values()), Stage)
 
 
-PAGE = Path(__file__).parent / "training.md"
+PAGE = Path(__file__).parent / "training-keys.md"
 BEGIN, END = "<!-- keys: python -m docs.config_keys -->", "<!-- end of keys -->"
 TABLES: tuple[tuple[str, type[BaseModel], type[BaseModel] | None], ...] = (
     ("[[problems]]", ProblemsSection, None),

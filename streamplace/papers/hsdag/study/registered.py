@@ -208,7 +208,7 @@ def released_workloads() -> list[Workload]:
 
 def file_hashes(folder: str) -> dict[str, str]:
     """Return a hash of each released file; see `workloads.file_hashes`."""
-    advice = "--data needs the graphs of dnn-partitioning and PipeDream, see docs/studies.md"
+    advice = "--data needs the graphs of dnn-partitioning and PipeDream, see docs/hsdag.md"
     return workloads.file_hashes(folder, [file for _, file in FILES.values()], advice)
 
 
