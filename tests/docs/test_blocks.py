@@ -23,7 +23,6 @@ LONG = (
     "kubernetes.md",
     "latency.md",
     "neural-networks.md",
-    "own-family.md",
     "own-policy.md",
     "paper.md",
     "placeto.md",

@@ -252,8 +252,7 @@ class StudyFolder:
         parts += [table.markdown().strip() for table in outcome.tables]
         if pictures is not None:
             parts += [f"![{name}]({name}.{pictures})" for name in outcome.pictures]
-        settings = to_json(dict(self._plan.settings)).strip()
-        parts.append(f"Plan:\n\n```json\n{settings}\n```")
+        parts.append(f"The plan is in [{PLAN}]({PLAN}).")
         return "\n\n".join(part for part in parts if part) + "\n"
 
 

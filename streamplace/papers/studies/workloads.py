@@ -1,7 +1,7 @@
 """Studies of workloads, each of which plain placers place and policies are trained on."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from functools import cached_property
 from hashlib import sha256
@@ -170,25 +170,6 @@ class WorkloadResults(Generic[W]):
             return None
         values = [row.get(column) for row in rows]
         return Spread.of([value / known for value in values if value is not None])
-
-    def sentence(
-        self, workload: W, name: str, system: str, rivals: Collection[str], more: str = ""
-    ) -> str:
-        """Return in words the makespans of a system and of others over the best known one.
-
-        Parameters
-        ----------
-        name
-            The workload in words.
-        more
-            What is added about the system.
-        """
-        own, *others = [self.over(workload, each) or "unknown" for each in (system, *rivals)]
-        words = [f"that of {rival} {over}" for rival, over in zip(rivals, others, strict=True)]
-        return (
-            f"On {name}, the makespan of {system} is {own} of the best known one{more}; "
-            f"{', '.join(words)}."
-        )
 
     @cached_property
     def _shortest(self) -> dict[W, float | None]:

@@ -84,18 +84,17 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
     """Yield what the study finds, the comparison with search at equal evaluations first."""
     shorter = dict.fromkeys((CLIMB, SEARCH, ENUMERATIVE), 0)
     done = [one for one in results.workloads if results.rows(one, DOPPLER)]
-    sentences = []
+    infeasible = []
     for workload in done:
         overs = {s: results.over(workload, s) for s in (DOPPLER, *shorter)}
         own = overs[DOPPLER]
         if own is None:
-            sentences.append(f"On {workload.name}, DOPPLER finds no feasible placement.")
+            infeasible.append(f"On {workload.name}, DOPPLER finds no feasible placement.")
             continue
         for rival in shorter:
             other = overs[rival]
             if other is None or own.mean < other.mean * (1 - SAME):
                 shorter[rival] += 1
-        sentences.append(results.sentence(workload, workload.name, DOPPLER, shorter))
     counts = zip(plan.settings["devices"], plan.settings["evaluations"], strict=True)
     episodes = [f"{count:,} on {devices} devices" for devices, count in counts]
     where = counted(len(done), "workload")
@@ -106,7 +105,7 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
         f"EnumerativeOptimizer's on {shorter[ENUMERATIVE]}. Our FFNN is in no table, because every "
         "informed placer ends at 1.014 of the best known makespan there."
     )
-    yield from sentences
+    yield from infeasible
     yield (
         "Published milliseconds were measured on GPUs and ours are simulated, so that only ratios "
         "within a column can be compared."

@@ -117,20 +117,22 @@ def _over(by_system: Mapping[str, Floats], system: str, other: str) -> Effect:
 def _findings(plan: Plan, reached: Reached, first: str) -> Iterator[str]:
     for column, name in COLUMNS.items():
         by_system = reached[column]
+        found: dict[str, list[str]] = {"above": [], "not clearly above or below": [], "below": []}
         for system in (*plan.settings["systems"], *plan.settings["plain"]):
             if system == first or system not in by_system:
                 continue
             over = _over(by_system, first, system)
-            own = by_system[first].mean(axis=1)
-            ahead = int((own > by_system[system].mean(axis=1)).sum())
             word = "not clearly above or below"
             if not over.low <= 0.0 <= over.high:
                 word = "above" if over.mean > 0.0 else "below"
-            yield (
-                f"{name}: {first} reaches {own.mean():.3f} and is {word} {system}, "
-                f"{by_system[system].mean():.3f}, with 95% confidence over graphs: the difference "
-                f"is {over}; it is ahead with {ahead} of {len(own)} seeds."
-            )
+            found[word].append(system)
+        own = by_system[first].mean()
+        for word, systems in found.items():
+            if systems:
+                yield (
+                    f"{name}: {first}, {own:.3f}, is {word} these with 95% confidence over graphs: "
+                    f"{'; '.join(systems)}."
+                )
 
 
 @dataclass(frozen=True)

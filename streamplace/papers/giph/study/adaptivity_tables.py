@@ -120,16 +120,6 @@ def adaptivity_table(found: Makespans) -> Iterator[Table]:
         yield Table("adaptivity", caption, head, rows)
 
 
-def adaptivity_findings(found: Makespans) -> Iterator[str]:
-    """Yield what each system reaches under each protocol."""
-    for protocol, systems in found.items():
-        levels = (f"{name} {Effect.of(over.mean(axis=1))}" for name, (over, _) in systems.items())
-        yield (
-            f"Placed anew after each change by the protocol {protocol}, the makespan over HEFT's: "
-            f"{'; '.join(levels)}."
-        )
-
-
 def learning_of(rows: Sequence[Row]) -> dict[str, dict[int, Floats]]:
     """Return makespans over HEFT's by system and episodes, (N,) means over its training seeds."""
     found: dict[str, dict[int, list[list[float]]]] = {}

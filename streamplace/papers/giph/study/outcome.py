@@ -7,7 +7,6 @@ import numpy as np
 
 from streamplace.papers.giph.study.adaptivity_tables import (
     Panels,
-    adaptivity_findings,
     adaptivity_table,
     changes_findings,
     changes_table,
@@ -170,7 +169,6 @@ def outcome(plan: Plan, rows: Sequence[Row]) -> Outcome:
         pictures["learning"] = (learning_panels(learned), labels)
     findings = (
         *findings_of(results, changed),
-        *adaptivity_findings(anew),
         *fusion_findings(fused),
     )
     drawings = {

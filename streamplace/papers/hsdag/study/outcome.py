@@ -22,15 +22,11 @@ from streamplace.papers.hsdag.study.registered import (
     ACCELERATOR_ONLY,
     HSDAG,
     OWN,
-    PLACETO,
-    RNN,
-    UNIFORM,
     UNTRAINED,
     Workload,
 )
 from streamplace.papers.hsdag.study.systems import (
     FIXED,
-    RANDOM_GROUPS,
     SEARCH,
     SEARCH_CHAINS,
     SEARCH_GROUPS,
@@ -118,12 +114,6 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             f"within {NEAR:.0%} of that of {text} on {within} of {where}, and at or below it on "
             f"{below}."
         )
-    for rival in (SEARCH_GROUPS, RANDOM_GROUPS, *FIXED, PLACETO, UNIFORM, RNN):
-        placed = [network for network in networks if results.rows(network, rival)]
-        effect = results.effect(HSDAG, rival, placed)
-        if effect is not None:
-            on = counted(len(placed), "network")
-            yield f"Over {on}, HSDAG has {effect} times the makespan of {rival}."
     yield from _grouped(results, networks)
     learned = results.effect(UNTRAINED, HSDAG, networks, ("own_s", "own_s"))
     if learned is not None:
@@ -132,11 +122,6 @@ def _findings(plan: Plan, results: Results) -> Iterator[str]:
             "of HSDAG's, both without the starts of episodes."
         )
     yield from _ablated(results, networks)
-    for workload in networks:
-        of_policy = results.over(workload, HSDAG, "own_s") or "unknown"
-        more = f", that of its own placements {of_policy}"
-        rivals = (SEARCH, SEARCH_GROUPS, RANDOM_GROUPS)
-        yield results.sentence(workload, workload.graph, HSDAG, rivals, more)
     yield (
         "Published latencies were measured on other devices and graphs, and ours are simulated, so "
         "that figures cannot be compared in absolute terms."

@@ -57,11 +57,14 @@ def test_differences_are_those_of_the_first_system() -> None:
     ]
     settings = {"systems": dict.fromkeys(systems), "plain": {}, "graphs": 4, "seeds": 2}
     made = outcome(Plan(settings, ()), rows)
-    below, above, *same = made.findings
-    assert f"{SEL_AND_PLC} reaches 0.615 and is below PLC, level by level, 0.715" in below
-    assert "is -0.100 (-0.100 to -0.100); it is ahead with 0 of 2 seeds" in below
-    assert "is above SEL only, 0.515" in above
-    assert all("is not clearly above or below" in text for text in same)
+    above, below, same = made.findings
+    assert f"{SEL_AND_PLC}, 0.615, is above these" in above
+    assert above.endswith(": SEL only.")
+    assert " is below " in below
+    assert below.endswith(": PLC, level by level.")
+    assert "not clearly above or below" in same
+    assert same.endswith(": PLC, level by level; SEL only.")
+    assert "-0.100" in made.tables[0].markdown()
 
 
 def test_released_graphs_have_no_throughput(tmp_path: Path, capsys: Capture) -> None:

@@ -148,9 +148,9 @@ def test_findings_count_networks() -> None:
 
 def test_a_rival_counts_on_networks_on_which_it_was_run() -> None:
     rows = [row for row in _rows() if row["system"] != PLACETO or row["graph"] == NETWORKS[0]]
-    findings = _outcome(rows).findings
-    assert any(text.startswith("Over 1 network, HSDAG has 0.875") for text in findings)
-    assert any(text.startswith("Over 3 networks, HSDAG has ") for text in findings)
+    made = _table(_outcome(rows), "rivals")
+    assert made[PLACETO][0] == (pytest.approx(0.875), "0.875 to 0.875")
+    assert [sum(made[rival][1:]) for rival in (PLACETO, SEARCH)] == [3, 9]
 
 
 def test_findings_say_what_grouping_costs_and_what_was_learned() -> None:
