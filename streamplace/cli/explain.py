@@ -15,7 +15,7 @@ from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.problem.assumptions import several_sinks
+from streamplace.problem.assumptions import guesses, several_sinks
 from streamplace.problem.losses import Losses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
@@ -122,6 +122,7 @@ def explain(chosen: ExplainOptions) -> None:
             makespan_options.refuse(read.problem.objective, name)
         if value and chosen.each_loss and name in instead:
             raise click.UsageError(f"cannot combine --each-loss with --{name}")
+    print_note(guesses(read.problem.graph))
     if chosen.each_loss:
         with working("trying losses"), located(name_of(chosen.placement)):
             _print(chosen, explain_losses(read, seed=chosen.seed))
