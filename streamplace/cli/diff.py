@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from streamplace.cli import makespan_options, options, param_types
-from streamplace.cli.command import argument, command, group, print_json
+from streamplace.cli.command import argument, command, group, print_json, print_note
 from streamplace.cli.inputs import whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
@@ -11,6 +11,7 @@ from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.reading import name_of
+from streamplace.problem.assumptions import guesses
 from streamplace.problem.makespan import PublishedName
 from streamplace.workflows.diff import diff as difference
 
@@ -55,6 +56,9 @@ def diff(chosen: DiffOptions) -> None:
             after = makespan_options.under_semantics(after, chosen.semantics)
     with located(f"{name_of(chosen.a)} and {name_of(chosen.b)}"):
         found = difference(before, after)
+    for file, placement in ((chosen.a, before), (chosen.b, after)):
+        if guessed := guesses(placement.problem.graph):
+            print_note(f"{name_of(file)}: {guessed}")
     if chosen.as_json:
         print_json(found.to_dict())
     else:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamplace.cli import options, param_types
-from streamplace.cli.command import argument, command, print_json
+from streamplace.cli.command import argument, command, print_json, print_note
 from streamplace.cli.output_files import check_targets
 from streamplace.cli.terminal import NAME_WIDTH, console, name_in
 from streamplace.display.formats import kind_of
@@ -13,6 +13,7 @@ from streamplace.execution.progress import working
 from streamplace.files.datasets import read_dataset
 from streamplace.files.reading import name_of
 from streamplace.files.summary import summary
+from streamplace.problem.assumptions import GuessedCosts
 from streamplace.problem.resources import amount_text
 from streamplace.util.extras import load_drawing
 from streamplace.util.plugins import load_ours
@@ -115,6 +116,8 @@ def info(chosen: InfoOptions) -> None:
     if chosen.plot is not None:
         with working("drawing"):
             load_drawing(PICTURE)(chosen.plot, datasets)
+    if (guessed := found.get("graph", found).get("typical_costs")) is not None:
+        print_note(GuessedCosts(**guessed).sentence)
     if chosen.as_json:
         print_json(found)
     else:

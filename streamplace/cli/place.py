@@ -20,7 +20,7 @@ from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, weights_of
 from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
-from streamplace.cli.typical import print_answer
+from streamplace.cli.typical import basis_of, print_answer
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.reading import name_of
@@ -228,7 +228,7 @@ def place(chosen: PlaceOptions) -> None:
     makespan_options.refuse_rates(asked.kind, chosen.problem.throughput.changes)
     with working("reading"):
         old = None if chosen.start is None else current_placement(chosen.start, asked.kind)
-        (problem, inherited), read = read_problem(
+        problem, inherited = read_problem(
             chosen.graph,
             cluster,
             chosen.problem,
@@ -286,7 +286,7 @@ def place(chosen: PlaceOptions) -> None:
     )
     print_answer(
         [result] if found is None else [result, found],
-        read.basis(result.placement, chosen.seed),
+        basis_of(result.placement.problem.graph, result.placement, chosen.seed),
         as_json=chosen.as_json,
         to_stderr=chosen.output == "-",
     )

@@ -7,7 +7,7 @@ from streamplace.cli import makespan_options, options
 from streamplace.cli.command import group
 from streamplace.cli.inputs import naming_the_default, the_constraints, the_losses
 from streamplace.cli.makespan_options import Asked, MakespanSettings
-from streamplace.cli.typical import Typical, with_typical_costs
+from streamplace.cli.typical import with_typical_costs
 from streamplace.errors import located
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
@@ -43,10 +43,8 @@ def read_problem(
     old: Placement | Mapping[str, str] | None,
     *,
     whole_operators: bool,
-) -> tuple[NewProblem, Typical]:
+) -> NewProblem:
     """Read the files of a problem, and return it; an error names the faulty file.
-
-    The graph is returned as well, with the number of its costs that are typical values.
 
     Parameters
     ----------
@@ -82,5 +80,4 @@ def read_problem(
     of_user = cluster is not None or stored is not None
     has_rules = rules_file is not None or whole_operators  # they may be the fault
     with naming_the_default(not of_user, only_names=has_rules):
-        problem = new_problem(read.graph, old, settings, sources, asked.settings.chosen)
-    return problem, read
+        return new_problem(read, old, settings, sources, asked.settings.chosen)

@@ -13,6 +13,7 @@ from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import placement_from
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import names_a_class
+from streamplace.problem.assumptions import guesses
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.reports.data import titles
@@ -75,6 +76,8 @@ def report(chosen: ReportOptions) -> None:
                 # what the file says of the placement holds only for the problem in it
                 stored = value if shown is placement else {"placer": value.get("placer", "")}
                 entries.append(stored_entry(title, shown, stored, name))
+                if guessed := guesses(shown.problem.graph):
+                    print_note(f"{name}: {guessed}")
     found = Report(tuple(entries))
     found.save(chosen.output)
     if chosen.as_json:

@@ -26,7 +26,7 @@ from streamplace.files import read_graph
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
-from streamplace.problem.assumptions import assumptions
+from streamplace.problem.assumptions import assumptions, guesses
 from streamplace.problem.counts import expanded
 from streamplace.problem.makespan import PublishedName
 from streamplace.problem.objectives import only_throughput
@@ -133,6 +133,7 @@ def simulate(chosen: SimulateOptions) -> None:
         inputs.print_assumed(chosen.cluster)
     for assumed in assumptions(stored):
         print_note(assumed)
+    print_note(guesses(stored.problem.graph))
     if stored.problem.objective.has_rates:
         print_note(suspect_of(stored.problem, cast("ThroughputScore", scored)))
     violated = list(violations(stored))

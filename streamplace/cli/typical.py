@@ -1,10 +1,11 @@
 """The option --typical-costs of commands that place: what it fills, and what answers rest on."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from streamplace.cli.command import print_json, print_note
 from streamplace.cli.terminal import print_result
+from streamplace.problem.assumptions import GuessedCosts
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.util.plugins import load_ours
@@ -13,28 +14,28 @@ FILLED = "streamplace.formats.typical_costs:fill"
 BASIS = "streamplace.latency.cost_basis:cost_basis"
 
 
-class Typical(NamedTuple):
-    """A graph, and how many of its costs are typical values; 0 without the option."""
-
-    graph: StreamGraph
-    typical: int = 0
-    costs: int = 0
-
-    def basis(self, placement: Placement | None, seed: int) -> Any:
-        """Return what an answer rests on, a `CostBasis`; None if it has no typical value."""
-        if not self.typical:
-            return None
-        return load_ours(BASIS)(self.typical, self.costs, placement, seed)
-
-
-def with_typical_costs(graph: StreamGraph, *, wanted: bool) -> Typical:
+def with_typical_costs(graph: StreamGraph, *, wanted: bool) -> StreamGraph:
     """Return a graph with typical values for unknown costs if they are wanted."""
     if not wanted:
-        return Typical(graph)
-    found = load_ours(FILLED)(graph)
-    if not found.typical:
+        return graph
+    if not graph.unknown:
         print_note("--typical-costs has no effect: the graph lacks no cost")
-    return Typical(found.graph, found.typical, found.costs)
+    filled: StreamGraph = load_ours(FILLED)(graph).graph
+    return filled
+
+
+def basis_of(graph: StreamGraph, placement: Placement | None, seed: int) -> Any:
+    """Return what an answer rests on, a `CostBasis`; None if the graph has no typical value.
+
+    Parameters
+    ----------
+    placement
+        The placement of the answer; None: it has none.
+    """
+    found = GuessedCosts.of(graph)
+    if not found.typical:
+        return None
+    return load_ours(BASIS)(found.typical, found.costs, placement, seed)
 
 
 def print_answer(

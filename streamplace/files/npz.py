@@ -70,7 +70,7 @@ OPTIONAL = {field.column: field.default for field in NUMBERS if field.added}
 DETAILS = (*OPERATOR_DETAILS, *STREAM_DETAILS)
 Index = Annotated[str, Field(pattern=r"^\d{1,9}$")]
 _DETAILS: dict[str, Any] = {
-    field.name: (GenericAlias(dict, (Index, STORED[field.kind])), Field({}))
+    field.column: (GenericAlias(dict, (Index, STORED[field.kind])), Field({}))
     for field in DETAILS
     if isinstance(field.kind, Detail)
 }
@@ -148,8 +148,8 @@ def write_columns(
         "constraints": constraints_to(graph.constraints),
     }
     for detail in DETAILS:
-        if detail.name not in header and (several := getattr(graph, detail.name)):
-            header[detail.name] = {str(v): plain(value) for v, value in sorted(several.items())}
+        if detail.column not in header and (several := getattr(graph, detail.column)):
+            header[detail.column] = {str(v): plain(value) for v, value in sorted(several.items())}
     header |= graph.semantics
     encoded = [name.encode() for name in graph.names]
     own: dict[str, NDArray[np.generic]] = {
@@ -196,7 +196,7 @@ def read_columns(path: str | Path, *, placed: bool = False) -> StreamGraph:
         if share[~is_source].any():
             raise GraphError("source_share: must be 0 for operators with inputs")
         details: dict[str, Any] = {
-            detail.name: {int(v): value for v, value in getattr(header, detail.name).items()}
+            detail.column: {int(v): value for v, value in getattr(header, detail.column).items()}
             for detail in DETAILS
         }
         if any(v >= len(names) or not labels for v, labels in details["requires"].items()):

@@ -39,7 +39,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Model, Objective, Throughput
 from streamplace.problem.objectives import name_of_objective
 from streamplace.problem.placement import Placement
-from streamplace.problem.problem import Problem
+from streamplace.problem.problem import Problem, check_known
 from streamplace.util.checks import check_type
 from streamplace.util.text import file_in_shell
 
@@ -120,6 +120,8 @@ def placement_from(
     by_name: bool = False,
 ) -> Placement:
     """Read a placement from a JSON value; see `read_placement`."""
+    if graph is not None:
+        check_known(graph, has_rate=True)  # not a fault of this file
     with located(where, FormatError):
         if not (is_assignment(value) or cepsim.is_placement(value)):
             form = check(PlacementForm, value, where)

@@ -18,6 +18,7 @@ from streamplace.files.placement_columns import NPZ, holds_placement
 from streamplace.files.placements import placement_from, read_placement
 from streamplace.files.reading import name_of
 from streamplace.files.stored_objectives import objective_to
+from streamplace.problem.assumptions import GuessedCosts
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_view import Shape
@@ -79,8 +80,17 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         **_counts("types", graph.type.values()),
         **_counts("seconds_on", (kind for times in graph.seconds_on.values() for kind in times)),
         "unknown": graph.unknown,
+        **_guessed(graph),
         "sha256": graph.sha256,
     }
+
+
+def _guessed(graph: StreamGraph) -> dict[str, Any]:
+    """Return the entry of the costs that are typical values; nothing if there are none."""
+    if not (graph.typical or graph.typical_streams):
+        return {}
+    typical, costs, operators = GuessedCosts.of(graph)
+    return {"typical_costs": {"typical": typical, "costs": costs, "operators": list(operators)}}
 
 
 def _dataset(found: list[StreamGraph]) -> dict[str, Any]:

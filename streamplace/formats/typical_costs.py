@@ -121,15 +121,10 @@ class Filled(NamedTuple):
         The graph.
     before
         (E,) index that each of its streams had; see `StreamGraph.with_numbers`.
-    typical, costs
-        How many costs are typical values, and how many there are. Instances of an operator have
-        their costs together.
     """
 
     graph: StreamGraph
     before: Ints
-    typical: int
-    costs: int
 
 
 @cache
@@ -187,7 +182,7 @@ def types_of(graph: StreamGraph) -> list[str]:
 
 
 def fill(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
-    """Return a graph with typical values for the costs that it needs and lacks.
+    """Return a graph with typical values for the costs that it needs and lacks, marked as such.
 
     Instructions are for a core of `ASSUMED_MIPS`. The instances of an operator divide evenly what
     an instance before them emits.
@@ -206,16 +201,19 @@ def fill(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
         raise UsageError("--typical-costs: they are of stream jobs; this graph is of a single pass")
     types, lacking = types_of(graph), graph.unknown
     typical = cache((costs or typical_costs()).of)
-    columns = {
+    columns: dict[str, Any] = {
         name: getattr(graph, name).copy()
         for kind in KINDS.values()
         for name in (kind, f"{kind}_se")
     }
+    of_operators, of_streams = dict(graph.typical), dict(graph.typical_streams)
 
     def fill(kind: Kind, i: int, operator_type: str, factor: float) -> None:
         found = typical(kind, operator_type)
         columns[KINDS[kind]][i] = float(f"{found.mean:.4g}") * factor
         columns[f"{KINDS[kind]}_se"][i] = float(f"{found.standard_error:.4g}") * factor
+        marked = of_streams if kind == "selectivity" else of_operators
+        marked[i] = (*marked.get(i, ()), KINDS[kind])
 
     names = graph.owners
     factors: dict[Kind, float] = {"cpu_us": ASSUMED_MIPS, "payload_bytes": 1.0}  # 1 us x 1 MIPS = 1
@@ -231,10 +229,4 @@ def fill(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
         u, v = ends[e]
         if f"{names[u]}->{names[v]}" in needed:
             fill("selectivity", e, types[u], 1.0 / to_instances.get((u, names[v]), 1))
-    streams = {(names[u], names[v]) for u, v in ends}
-    senders = {u for u, _ in streams}
-    return Filled(
-        *graph.with_numbers(**columns),
-        sum(map(len, lacking.values())),
-        len({*names}) + len(senders) + len(streams),
-    )
+    return Filled(*graph.with_numbers(**columns, typical=of_operators, typical_streams=of_streams))

@@ -1,5 +1,7 @@
 """What scores assume where numbers of a graph are unknown or do not match the devices."""
 
+from typing import NamedTuple, Self
+
 import numpy as np
 
 from streamplace.problem.device_kinds import unknown_kinds
@@ -34,10 +36,48 @@ def without_tuples(graph: StreamGraph) -> str:
     return f"no tuples get to {listed(names)}, so unknown numbers there count as no load"
 
 
+class GuessedCosts(NamedTuple):
+    """How many costs of a graph are typical values, how many there are, and of which operators.
+
+    Costs are the instructions of operators, the payloads of those that send tuples, and the
+    selectivities of streams. Instances of an operator have their costs together.
+    """
+
+    typical: int
+    costs: int
+    operators: tuple[str, ...]
+
+    @classmethod
+    def of(cls, graph: StreamGraph) -> Self:
+        """Return the typical costs of a graph."""
+        owners = graph.owners
+        columns = graph.stream_source.tolist(), graph.stream_target.tolist()
+        ends = [(owners[u], owners[v]) for u, v in zip(*columns, strict=True)]
+        marked = {
+            (owners[v], "", kind) for v, kinds in sorted(graph.typical.items()) for kind in kinds
+        }
+        marked |= {(*ends[e], kind) for e, kinds in graph.typical_streams.items() for kind in kinds}
+        costs = len({*owners}) + len({source for source, _ in ends}) + len({*ends})
+        named = {owner for owner, _, _ in marked}
+        names = tuple(owner for owner in dict.fromkeys(owners) if owner in named)
+        return cls(len(marked), costs, names)
+
+    @property
+    def sentence(self) -> str:
+        """The numbers and the operators in words."""
+        count = typical_values(self.typical, self.costs)
+        return f"{count} (guesses): those of {listed(self.operators)}"
+
+
 def typical_values(typical: int, costs: int) -> str:
     """Return how many costs, of how many, are typical values of operators of the same type."""
     verb = "is a typical value" if typical == 1 else "are typical values"
     return f"{typical:,} of {counted(costs, 'cost')} {verb}"
+
+
+def guesses(graph: StreamGraph) -> str:
+    """Return how many costs are typical values, and of which operators; else an empty text."""
+    return GuessedCosts.of(graph).sentence if graph.typical or graph.typical_streams else ""
 
 
 def several_sinks(graph: StreamGraph) -> str:

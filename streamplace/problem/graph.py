@@ -28,6 +28,7 @@ from streamplace.problem.graph_checks import (
     details_of_operators,
     ends_of,
     errors_with,
+    guesses_with,
     index_of,
     indices_not_in,
     listed,
@@ -125,10 +126,10 @@ class StreamGraph(Displayable):
     file
         Absolute path of the file that holds this graph and no other; None if there is none, as
         after a change.
-    instructions, ..., scaling
+    instructions, ..., typical
         The fields of `Operator`: numbers are (V,) float64, NaN if unknown; others are mappings from
         the index of an operator to its value, for operators that have one.
-    selectivity, ..., key_shares
+    selectivity, ..., typical_streams
         The same for `Stream`, with (E,) numbers. `stream_payload_bytes` has the payload of the
         source operator for streams without their own.
     source_share
@@ -171,11 +172,13 @@ class StreamGraph(Displayable):
     max_parallelism: Mapping[int, int]
     partitions: Mapping[int, Partitions]
     scaling: Mapping[int, Scaling]
+    typical: Mapping[int, tuple[str, ...]]
     selectivity: Floats
     stream_payload_bytes: Floats
     selectivity_se: Floats
     partitioning: Mapping[int, str]
     key_shares: Mapping[int, KeyShares]
+    typical_streams: Mapping[int, tuple[str, ...]]
     source_rate: float | None
     source_share: Floats
     stream_source: Ints
@@ -229,11 +232,11 @@ class StreamGraph(Displayable):
         ends
             (E, 2) operator indices, source and target.
         columns
-            Other attributes of the class by name, from ``memory_bytes`` to ``scaling`` and, of
-            streams, from ``partitioning`` to ``selectivity_se``. Numbers are columns, (V,) or (E,);
-            other values are mappings from the index of an operator or stream. Absent ones, and
-            None, stand for the default in `Operator` or `Stream`. NaN in ``stream_payload_bytes``
-            stands for the payload of the source operator.
+            Other attributes of the class by name, from ``memory_bytes`` to ``typical`` and, of
+            streams, from ``partitioning`` to ``typical_streams``. Numbers are columns, (V,) or
+            (E,); other values are mappings from the index of an operator or stream. Absent ones,
+            and None, stand for the default in `Operator` or `Stream`. NaN in
+            ``stream_payload_bytes`` stands for the payload of the source operator.
 
         Raises
         ------
@@ -302,7 +305,7 @@ class StreamGraph(Displayable):
         """
         _refuse_unknown(columns)
         new = {name: values for name, values in columns.items() if values is not None}
-        new |= errors_with(new, vars(self))
+        new |= errors_with(new, vars(self)) | guesses_with(new, vars(self))
         found = {name: getattr(self, name) for name in KEPT}
         found |= numbers_of_operators(new, len(self.names), found)
         found |= details_of_operators(new, found)

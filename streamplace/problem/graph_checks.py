@@ -43,6 +43,8 @@ NAMES_SHOWN = 6
 ROUNDING = 1e-9
 MAX_RELATIVE_ERROR = 1_000.0
 """The largest standard error of a number, relative to the number."""
+GUESSED = {"typical": ("instructions", "payload_bytes"), "typical_streams": ("selectivity",)}
+"""Column of the numbers that are typical values -> the columns that may be among them."""
 STREAM_PAYLOAD = next(field for field in STREAM_NUMBERS if field.name == "payload_bytes")
 Row = TypeVar("Row", Operator, Stream)
 OperatorLike = Operator | tuple[Any, ...] | Mapping[str, Any]
@@ -301,6 +303,25 @@ def errors_with(new: Values, before: Values) -> dict[str, Floats]:
     return found
 
 
+def guesses_with(new: Values, before: Values) -> dict[str, Mapping[int, Any]]:
+    """Return which numbers are typical values by column, where new numbers replace some of them."""
+    found: dict[str, Mapping[int, Any]] = {}
+    for column, kinds in GUESSED.items():
+        replaced = {kind: np.asarray(new[kind]) for kind in kinds if kind in new}
+        if column in new or not before[column]:
+            continue
+        same = {
+            kind: now == before[kind]
+            for kind, now in replaced.items()
+            if now.shape == before[kind].shape
+        }
+        found[column] = {
+            i: tuple(kind for kind in several if kind not in same or same[kind][i])
+            for i, several in before[column].items()
+        }
+    return found
+
+
 def numbers_of_operators(
     values: Values, count: int, kept: Values | None = None
 ) -> dict[str, Floats]:
@@ -504,7 +525,7 @@ def _by_keys(order: Ints, ends: Ints, *numbers: Floats) -> Ints:
 
 
 def _details_of_streams(several: Values) -> dict[str, dict[int, Any]]:
-    """Return the checked details of streams, by their field's name and then by index.
+    """Return the checked details of streams, by column and then by index.
 
     Raises
     ------
@@ -513,7 +534,7 @@ def _details_of_streams(several: Values) -> dict[str, dict[int, Any]]:
     """
     checked: dict[str, dict[int, Any]] = {}
     for each in STREAM_DETAILS:
-        checked[each.name] = each.by_index("streams", several.get(each.name) or {})
+        checked[each.column] = each.by_index("streams", several.get(each.column) or {})
     for e in checked["key_shares"]:
         if (kind := checked["partitioning"].get(e, "")) != "hash":
             got = f"{kind!r}" if kind else "no partitioning"

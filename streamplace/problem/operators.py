@@ -387,6 +387,12 @@ class Operator(TruncatedRepr):
             expansion="counts",
         ),
     )
+    typical: tuple[str, ...] = field(
+        default=(),
+        metadata=entry(
+            LABELS, "which of instructions and payload_bytes are typical values, that is, guesses"
+        ),
+    )
 
     def __post_init__(self) -> None:
         _check_mappings(self, f"operator {self.name!r:.40}", MAPPINGS_OF_OPERATORS)
@@ -443,6 +449,12 @@ class Stream(TruncatedRepr):
         default=NO_SHARES,
         metadata=entry(
             KEY_SHARES, "key: its share of the tuples of a hash stream", expansion="counts"
+        ),
+    )
+    typical: tuple[str, ...] = field(
+        default=(),
+        metadata=entry(
+            LABELS, "selectivity, if it is a typical value, a guess", column="typical_streams"
         ),
     )
 

@@ -91,7 +91,7 @@ class Problem(Displayable):
         if graph.states_counts:
             graph = load_ours(f"{COUNTS}:expanded")(graph)
         if objective is None:
-            _check_known(graph, has_rate=source_rate is not None)
+            check_known(graph, has_rate=source_rate is not None)
             objective = Throughput.of(source_rate, model, target_utilisation)
         else:
             if any(one is not None for one in (source_rate, model, target_utilisation)):
@@ -99,7 +99,7 @@ class Problem(Displayable):
                     "cannot combine objective with source_rate, model or target_utilisation"
                 )
             check_objective(objective)
-            _check_known(graph, has_rate=not objective.needs_rate)
+            check_known(graph, has_rate=not objective.needs_rate)
         objective = objective.for_graph(graph)
         cluster = Cluster.of(cluster)
         if fault := objective.fault_of(cluster):
@@ -259,7 +259,7 @@ class Problem(Displayable):
         return View(f"Problem: <{graph}> on <{cluster}> {aim}", body=body)
 
 
-def _check_known(graph: StreamGraph, *, has_rate: bool) -> None:
+def check_known(graph: StreamGraph, *, has_rate: bool) -> None:
     """Refuse a graph with unknown numbers; the message also mentions a missing source rate."""
     unknown, remedy = graph.lacking, "add them to the graph, or import it with --costs"
     if graph.firing != "all":

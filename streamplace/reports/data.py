@@ -11,6 +11,7 @@ from streamplace.errors import UsageError
 from streamplace.files.clusters import cluster_to
 from streamplace.files.graphs import constraints_to, graph_to
 from streamplace.files.reading import name_of
+from streamplace.problem.assumptions import guesses
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import only_throughput, text_of
 from streamplace.problem.placement import Placement
@@ -141,6 +142,8 @@ def data_of(entries: Sequence[Entry | ScheduleEntry], written: str = "") -> dict
         row: dict[str, Any] = {"graph": _number_of(problem.graph, graphs)}
         if one.jobs:
             row["jobs"] = list(one.jobs)
+        if guessed := guesses(problem.graph):
+            row["guesses"] = guessed
         if isinstance(one, ScheduleEntry):
             row["schedule"] = _number_of_problem(problem, scheduled)
             rows.append(row | schedule_row(one))

@@ -13,7 +13,7 @@ from streamplace.formats.logical_builder import resized
 from streamplace.formats.registry import format_named, formats
 from streamplace.formats.sizes import Sizes
 from streamplace.formats.typical_costs import fill
-from streamplace.problem.assumptions import typical_values, without_tuples
+from streamplace.problem.assumptions import GuessedCosts, typical_values, without_tuples
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.counts import FORMS, FormName, in_form
 from streamplace.problem.graph import StreamGraph
@@ -128,9 +128,9 @@ def read_job(
     if typical_costs:
         with located(name_of(file)):
             whole = fill(found.graph)
-        found = found.with_graph(whole.graph, whole.before)
-        filled = f"{typical_values(whole.typical, whole.costs)}, which are guesses; {OPEN}"
-        typical = [filled if whole.typical else "no typical value is used: the graph lacks no cost"]
+        found, count = found.with_graph(*whole), GuessedCosts.of(whole.graph)
+        filled = f"{typical_values(count.typical, count.costs)}, which are guesses; {OPEN}"
+        typical = [filled if count.typical else "no typical value is used: the graph lacks no cost"]
     with located(name_of(file)):
         graph, left_out = in_form(found, form)
     cluster = found.cluster

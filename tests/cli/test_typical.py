@@ -81,6 +81,37 @@ def test_with_confidence_and_start(graph: Path, tmp_path: Path, capsys: Capture)
     assert json_of(capsys, "place", graph, *started)["typical_costs"]["typical"] == 4
 
 
+def test_later_commands_say_that_costs_are_guesses(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    """One line on stderr, also of a placement in columns and of a graph that `import` filled."""
+    note = f"{COUNT} (guesses): those of 'window', 'write'\n"
+    for name in ("placement.json", "placement.npz"):
+        file = tmp_path / name
+        succeeds(capsys, "place", graph, *FAST, "--typical-costs", "-o", file)
+        for command in ("info", "simulate", "explain"):
+            assert printed(capsys, command, file)[1] == note
+        assert printed(capsys, "explain", file, "--each-loss")[1] == note
+        assert printed(capsys, "diff", file, file)[1] == f"{file}: {note}" * 2
+        page = tmp_path / "page.html"
+        assert printed(capsys, "report", file, "-o", page)[1].startswith(f"{file}: {note}")
+        assert f'"guesses":"{note[:-1]}"' in page.read_text()
+        facts = json_of(capsys, "info", file)["graph"]["typical_costs"]
+        assert facts == {"typical": 4, "costs": 7, "operators": ["window", "write"]}
+    known = tmp_path / "known.json"
+    sp.write_dataset(known, [sp.read_placement(tmp_path / "placement.json").problem.graph])
+    assert json_of(capsys, "place", known, *FAST)["typical_costs"]["typical"] == 4
+
+
+def test_a_graph_with_unknown_costs_is_at_fault(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "placement.json"
+    succeeds(capsys, "place", graph, *FAST, "--typical-costs", "-o", file)
+    line = refused(capsys, "simulate", graph, file)
+    assert line.startswith(f"streamplace: {graph}: unknown: instructions of 'window', 'write'")
+
+
 def test_makespans_have_a_count_only(graph: Path, capsys: Capture) -> None:
     options = ("--objective", "makespan", "--placer", "heft", "--devices", "3x2500")
     assert succeeds(capsys, "place", graph, *options, "--typical-costs").splitlines()[-1] == COUNT

@@ -23,6 +23,7 @@ from streamplace.formats.typical_costs import (
     types_of,
     typical_costs,
 )
+from streamplace.problem.assumptions import GuessedCosts, guesses
 from streamplace.problem.expansion import to_instances
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.operators import UNKNOWN
@@ -155,7 +156,7 @@ def test_unknown_costs_are_filled_and_known_ones_stay() -> None:
     assert by_ends["parse", "count"].selectivity == 0.3
     assert by_ends["count", "out"].selectivity_se > 0
     # 4 instructions, 3 payloads and 3 selectivities, of which 2 were known; a sink sends nothing
-    assert (found.typical, found.costs) == (8, 10)
+    assert GuessedCosts.of(found.graph)[:2] == (8, 10)
 
 
 def test_draws_have_the_stated_interval() -> None:
@@ -181,14 +182,35 @@ def test_instances_divide_what_an_instance_before_them_emits() -> None:
         assert sum(each.selectivity for each in sent) == pytest.approx(share)
     assert len(Uncertainty.of(expanded)) == len(Uncertainty.of(before))
     whole, parts = fill(logical.graph), fill(to_instances(logical))
-    assert (whole.typical, whole.costs) == (parts.typical, parts.costs)
+    assert GuessedCosts.of(whole.graph) == GuessedCosts.of(parts.graph)
 
 
 def test_a_graph_that_lacks_nothing_stays() -> None:
     graph = fill(chain("read", "map", "out")).graph
-    again = fill(graph)
-    assert again.typical == 0
-    assert again.graph == graph
+    assert fill(graph).graph == graph
+
+
+def test_typical_values_are_marked_until_they_are_replaced() -> None:
+    graph = fill(chain("read", "window", "out")).graph
+    assert graph.typical == {
+        0: ("instructions", "payload_bytes"),
+        1: ("instructions", "payload_bytes"),
+        2: ("instructions",),
+    }
+    assert graph.typical_streams == {0: ("selectivity",), 1: ("selectivity",)}
+    assert guesses(graph) == (
+        "7 of 7 costs are typical values (guesses): those of 'read', 'window', 'out'"
+    )
+    work = graph.instructions.copy()
+    work[1] = 5.0
+    measured, _ = graph.with_numbers(instructions=work, selectivity=[1.0, 0.25])
+    assert measured.typical[1] == ("payload_bytes",)
+    assert measured.typical_streams == {0: ("selectivity",)}  # of a source, whose value is 1
+    assert GuessedCosts.of(measured).typical == 5
+    known, _ = measured.with_numbers(instructions=[7.0] * 3, payload_bytes=[7.0] * 3)
+    assert (known.typical, guesses(known.with_numbers(selectivity=[2.0, 2.0])[0])) == ({}, "")
+    other_rate, _ = graph.with_numbers(source_rate=7.0)
+    assert other_rate.typical == graph.typical
 
 
 def test_graphs_of_a_single_pass_are_refused() -> None:

@@ -56,6 +56,7 @@ def dataflow_graphs(draw: st.DrawFn) -> StreamGraph:
             type=draw(st.just("") | NAME),
             output_shape=tuple(draw(st.lists(st.integers(0, 2**63 - 1), max_size=3))),
             meta_op=draw(st.just("") | NAME),
+            typical=tuple(draw(st.lists(NAME, max_size=2))),
         )
         for v in range(draw(st.integers(1, 4)))
     ]
@@ -77,7 +78,7 @@ def test_graphs_without_the_fields_keep_their_hash_and_their_files() -> None:
     written = repr(graph_to(graph)) + repr(list(graph.operators)) + repr(graph)
     file = BytesIO()
     write_columns(graph, file)
-    for name in ("seconds_on", "type", "output_shape", "meta_op", "firing", "multicast"):
+    for name in ("seconds_on", "type", "output_shape", "meta_op", "typical", "firing", "multicast"):
         assert name not in written
         assert name.encode() not in file.getvalue()
 
@@ -90,6 +91,7 @@ def test_graphs_without_the_fields_keep_their_hash_and_their_files() -> None:
         {"type": "conv"},
         {"output_shape": (1,)},
         {"meta_op": "conv"},
+        {"typical": ("instructions",)},
     ],
 )
 def test_each_field_of_operators_changes_the_hash(change: dict[str, Any]) -> None:
@@ -329,7 +331,7 @@ def test_missing_fields_have_the_defaults_of_rows() -> None:
         ((1, 1, 0), "operators[7].name: must be text (got 1)"),
         (("a", 1, 0, 0, 5), "operators[7].requires: must be a list of labels (got 5)"),
         (("a", 1, 0, 0, "gpu"), "operators[7].requires: must be a list of labels (got 'gpu')"),
-        (("a",) * 20, "operators[7]: expected at most 19 values (got 20)"),
+        (("a",) * 21, "operators[7]: expected at most 20 values (got 21)"),
         (
             {"name": "a", "instruction": 1},
             "unknown field 'instruction'; did you mean 'instructions'?",

@@ -20,7 +20,7 @@ from streamplace.cli.command import (
 from streamplace.cli.output_files import check_targets, print_embedded
 from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.terminal import print_command
-from streamplace.cli.typical import print_answer, with_typical_costs
+from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
 from streamplace.display.formats import kind_of
 from streamplace.errors import ClusterError, InfeasibleError, located
 from streamplace.execution.progress import working
@@ -102,8 +102,7 @@ def plan(chosen: PlanOptions) -> None:
     with working("reading"):
         with located(name_of(chosen.graph)):
             stated = chosen.throughput.of_sources(read_graph(chosen.graph))
-            typical = with_typical_costs(stated, wanted=chosen.typical_costs)
-            read = expanded(typical.graph)
+            read = expanded(with_typical_costs(stated, wanted=chosen.typical_costs))
         constraints = inputs.the_constraints(chosen.constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
     rules_file = chosen.constraints_file and name_of(chosen.constraints_file)
@@ -136,7 +135,7 @@ def plan(chosen: PlanOptions) -> None:
     print_note(without_tuples(read))
     if found.unpriced:
         print_note("no device has a price: each counts 1, so that the cheapest are the fewest")
-    basis = typical.basis(best, chosen.seed)
+    basis = basis_of(read, best, chosen.seed)
     print_answer([found], basis, as_json=chosen.as_json, to_stderr=chosen.output == "-")
     if found.max_latency is not None and found.fewest_devices is None and found.proven:
         raise InfeasibleError(f"plan: {found.headline}")

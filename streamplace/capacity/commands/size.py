@@ -24,7 +24,7 @@ from streamplace.cli.command import (
 )
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, refuse_folder
 from streamplace.cli.settings import NAMES, options_of
-from streamplace.cli.typical import Typical, print_answer, with_typical_costs
+from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
 from streamplace.errors import ClusterError, located
 from streamplace.execution.progress import working
 from streamplace.files import (
@@ -123,9 +123,10 @@ def size(chosen: SizeOptions) -> None:
         found = _size_jobs(chosen.job_file, chosen, settings)
         one = found.whole
     else:
-        found, read = _size_graph(str(chosen.graph), chosen, settings)
+        found = _size_graph(str(chosen.graph), chosen, settings)
         one = found if chosen.at is None else None
-        basis = read.basis(one and one.placement, chosen.seed)
+        sized_graph = found.graph if chosen.at is None else found.sized[-1].graph
+        basis = basis_of(sized_graph, one and one.placement, chosen.seed)
     if chosen.graph_out is not None and one is not None:
         write_dataset(chosen.graph_out, [one.graph])
     print_answer([found], basis, as_json=chosen.as_json, to_stderr=chosen.output == "-")
@@ -167,11 +168,8 @@ def _check_options(chosen: SizeOptions) -> None:
 
 def _size_graph(
     graph: str, chosen: SizeOptions, settings: dict[str, Any]
-) -> tuple[SizeResult | SizeTable, Typical]:
-    """Size one graph, and write what -o names; `settings` are those of `capacity.size.size`.
-
-    The graph is returned as well, with the number of its costs that are typical values.
-    """
+) -> SizeResult | SizeTable:
+    """Size one graph, and write what -o names; `settings` are those of `capacity.size.size`."""
     constraints_file, cluster_file = chosen.constraints_file, chosen.cluster.cluster_file
     targets = {"-o": chosen.output, "--graph-out": chosen.graph_out}
     check_targets(targets, (graph, cluster_file, constraints_file))
@@ -181,8 +179,7 @@ def _size_graph(
         constraints = inputs.the_constraints(constraints_file)
         cluster = inputs.the_cluster(chosen.cluster)
         stated = chosen.throughput.of_sources(read_graph(graph))
-        typical = with_typical_costs(stated, wanted=chosen.typical_costs)
-        read = typical.graph
+        read = with_typical_costs(stated, wanted=chosen.typical_costs)
     with inputs.naming_the_default(cluster is None):
         constraints, replaced = with_pins(chosen.pins, cluster, constraints, read, sized=True)
     cluster, constraints = inputs.after_losses(chosen.lost, cluster, constraints, read, named)
@@ -213,7 +210,7 @@ def _size_graph(
         several = any(count > 1 for count in found.parallelism.values())
         if several and chosen.graph_out is None and found.graph != read:
             print_note(GRAPH_NEEDED)
-    return found, typical
+    return found
 
 
 def _size_jobs(file: str, chosen: SizeOptions, settings: dict[str, Any]) -> JobsSize:

@@ -160,7 +160,8 @@
     shown.gantt?.messages(at("messages").checked);
     if (!problem.schedule) rate.start(problem.source_rate);
     cards.choose(i);
-    SP.controls.notes(at("notes"), problem.objective.notesOf(problem));
+    const guesses = problem.guesses ? [`${problem.guesses}.`] : [];
+    SP.controls.notes(at("notes"), [...guesses, ...problem.objective.notesOf(problem)]);
     SP.jobs.show(at("jobs-section"), at("jobs"), at("jobs-note"), problem);
     refresh(false);
     at("operators").replaceChildren();
