@@ -15,7 +15,13 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import only_throughput, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.reports.loads import heaviest_work, plain_work, sums_of
+from streamplace.reports.loads import (
+    heaviest_work,
+    irreplaceable,
+    plain_work,
+    streams_on,
+    sums_of,
+)
 from streamplace.reports.schedules import (
     DRAWN,
     SHOWN,
@@ -209,6 +215,8 @@ def _row(one: Entry) -> dict[str, Any]:
         "loose": one.bound_is_loose,
         "latency": one.latency or None,
         "inputs": list(one.inputs),
+        "fewer_devices": one.fewer_devices,
+        "irreplaceable": irreplaceable(problem),
         "violations": violated(one.placement),
     }
     if one.drawn:
@@ -216,7 +224,7 @@ def _row(one: Entry) -> dict[str, Any]:
     if problem.graph.instance_of:
         row["operators"] = operator_rows(one.placement)
     sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
-    return row | sums | {"plain_work": plain_work(problem)}
+    return row | sums | {"plain_work": plain_work(problem), "streams": streams_on(one.placement)}
 
 
 class OperatorRow(NamedTuple):

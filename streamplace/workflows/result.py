@@ -183,7 +183,8 @@ class Result(PlacementResult):
         return f"carries up to {rounded_down(highest)} tuples/s"
 
     def _stored(self) -> dict[str, Any]:
-        return {"bound": self.bound, "gap": self.gap, **self._reports()}
+        fewer = {} if self.fewer_devices is None else {"fewer_devices": self.fewer_devices}
+        return {"bound": self.bound, "gap": self.gap, **fewer, **self._reports()}
 
     def _reports(self) -> dict[str, Any]:
         """Return the JSON entries of what was asked for besides throughput."""

@@ -46,7 +46,7 @@ SHOWN = """(batch) => batch.map(({ data, settings }) => {
   const placement = SP.view.placementOf(row, graph, flow);
   const { problem } = placement;
   return settings.map((edit) => {
-    const view = SP.view.viewOf(placement, edit ?? placement.edits.first);
+    const view = SP.view.viewOf(placement, edit ?? placement.initial);
     const links = view.score.links.map((load) => [
       SP.links.linkName(load, problem.cluster),
       load.utilisation,

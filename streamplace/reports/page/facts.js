@@ -16,7 +16,7 @@ SP.facts = (() => {
       ["Made from", inputs.length > 0 ? text(inputs.join(", "), SP.labels.whole) : null],
       ["Placed by", placer ? text(placer, 120) : null],
       ["Page written", written],
-      ["Offered", rates.length > 0 ? `${rates.map(number).join(", ")} tuples/s` : null],
+      ["Offered", rates.length > 0 ? `${rates.map((rate) => number(rate)).join(", ")} tuples/s` : null],
       ["Target", problem.target_utilisation < 1 ? `${SP.text.percent(problem.target_utilisation)} of each device and link` : null],
       ["Price", priceOf(used, cluster.devices)],
       ["Groups", groupsOf(used, cluster.devices)],

@@ -45,6 +45,18 @@ SP.rules = (() => {
     return rules[0] ?? (fits ? null : "needs more memory, slots or resources than the device has");
   }
 
+  /** Return why nothing runs on device d, as far as that is certain at a setting, as a phrase. */
+  function whyIdle(problem, { rate, mips }, d) {
+    const { cluster, flow, target_utilisation: usable } = problem;
+    if (!flow || rate === undefined) return "not used";
+    const allowed = flow.names.map((_, v) => v).filter((v) => whyNot(problem, v, d) === null);
+    if (allowed.length === 0) return "not used: no operator may run there";
+    const { cores } = cluster.devices[d];
+    const speed = (v) => mips[d] * 1e6 * Math.min(cores, flow.cores[v]) * usable;
+    const isTooHeavy = (v) => flow.times[v].size === 0 && rate * flow.work[v] > speed(v);
+    return `not used${allowed.every(isTooHeavy) ? ": too slow for each operator that may run there" : ""}`;
+  }
+
   /** Return one sentence per violated rule. `flow` is that of SP.flow. */
   function broken(problem, flow, assignment) {
     const { cluster, constraints: rules, file } = problem;
@@ -104,5 +116,5 @@ SP.rules = (() => {
     ];
   }
 
-  return { whyNot, broken, inForce };
+  return { whyNot, whyIdle, broken, inForce };
 })();
