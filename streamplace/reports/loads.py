@@ -79,7 +79,7 @@ def stated_times(problem: Problem, devices: Ints) -> Floats:
 
 
 LINKS, STREAMS = 8, 8  # of the links that are used most, and of the streams of each
-SHARE_DECIMALS = 4  # more are not shown
+SHARE_DECIMALS = 6  # more than are shown, so that they can be rounded again
 
 
 def streams_on(placement: Placement) -> dict[int, dict[str, Any]]:

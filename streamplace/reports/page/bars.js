@@ -146,7 +146,8 @@ SP.bars = (() => {
         );
         const shown = busiest.slice(0, LINKS);
         const next = new Map();
-        for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, called, calls));
+        for (const load of shown)
+          next.set(load.link, kept.get(load.link) ?? made(load, called, calls));
         kept = next;
         const rows = [...kept.values()].map((entry) => entry.row);
         if (
@@ -167,7 +168,9 @@ SP.bars = (() => {
 
   function linkNote(count, more) {
     if (count === 0) return "No stream crosses between devices.";
-    return more > 0 ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy` : "";
+    return more > 0
+      ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy`
+      : "";
   }
 
   function made(load, called, calls) {
@@ -184,7 +187,15 @@ SP.bars = (() => {
     const row = element(
       "tr",
       { title: SP.text.linked(load, called, whole) },
-      element("th", { scope: "row" }, element("button", { class: "plain", type: "button", onclick }, element("span", {}, ...parts))),
+      element(
+        "th",
+        { scope: "row" },
+        element(
+          "button",
+          { class: "plain", type: "button", onclick },
+          element("span", {}, ...parts),
+        ),
+      ),
       element("td", { class: "wide" }, shown.meter),
       element("td", {}, shown.value),
     );

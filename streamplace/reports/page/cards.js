@@ -71,8 +71,7 @@ SP.cards = (() => {
         one.edited.hidden = !view.edited;
       },
       draw(i, flow, placed, assignment) {
-        if (problems.length > 1)
-          SP.pictures.draw(made[i].picture, flow, placed, assignment);
+        if (problems.length > 1) SP.pictures.draw(made[i].picture, flow, placed, assignment);
       },
       choose(chosen) {
         made.forEach((one, i) => one.card.setAttribute("aria-pressed", String(i === chosen)));

@@ -129,7 +129,10 @@ SP.details = (() => {
     const more = count - largest.length;
     return [
       element("h3", {}, "Link ", line(SP.text.linked(load, view.problem.called.devices))),
-      rows([["Utilisation", percent(load.utilisation)], ["Streams", counted(count, "stream")]]),
+      rows([
+        ["Utilisation", percent(load.utilisation)],
+        ["Streams", counted(count, "stream")],
+      ]),
       element("table", {}, element("tbody", {}, ...tableRows)),
       element("p", { class: "more" }, more > 0 ? `and ${number(more)} more` : ""),
     ];

@@ -6,18 +6,42 @@ SP.facts = (() => {
 
   /** Show the facts in a list of terms, and the constraints in force in another list. */
   function show(terms, rules, { problem, setting, sums, edited }, written) {
-    const { cluster, graph, placer, title, latency, inputs = [], source_rates: rates = [] } = problem;
+    const {
+      cluster,
+      graph,
+      placer,
+      title,
+      latency,
+      inputs = [],
+      source_rates: rates = [],
+    } = problem;
     const isUsed = (d) => sums.operators[d] > 0;
     const used = cluster.devices.filter((_, d) => isUsed(d));
     const text = (value, length) => element("bdi", { dir: "auto" }, shortened(value, length));
     const rows = [
       ["File", text(title, SP.labels.whole)],
-      ["Graph", element("span", {}, text(graph.name || "unnamed", 120), ` (SHA-256 ${graph.sha256.slice(0, DIGEST)}…)`)],
+      [
+        "Graph",
+        element(
+          "span",
+          {},
+          text(graph.name || "unnamed", 120),
+          ` (SHA-256 ${graph.sha256.slice(0, DIGEST)}…)`,
+        ),
+      ],
       ["Made from", inputs.length > 0 ? text(inputs.join(", "), SP.labels.whole) : null],
       ["Placed by", placer ? text(placer, 120) : null],
       ["Page written", written],
-      ["Offered", rates.length > 0 ? `${rates.map((rate) => number(rate)).join(", ")} tuples/s` : null],
-      ["Target", problem.target_utilisation < 1 ? `${SP.text.percent(problem.target_utilisation)} of each device and link` : null],
+      [
+        "Offered",
+        rates.length > 0 ? `${rates.map((rate) => number(rate)).join(", ")} tuples/s` : null,
+      ],
+      [
+        "Target",
+        problem.target_utilisation < 1
+          ? `${SP.text.percent(problem.target_utilisation)} of each device and link`
+          : null,
+      ],
       ["Price", priceOf(used, cluster.devices)],
       ["Groups", groupsOf(used, cluster.devices)],
       ["Latency", latency && edited ? `${latency}, before your edits` : latency],
@@ -36,7 +60,8 @@ SP.facts = (() => {
 
   /** Return the groups of devices, such as racks, and how many are in use; null if there are none. */
   function groupsOf(used, all) {
-    const names = (devices) => new Set(devices.map(({ group }) => group).filter((group) => group != null));
+    const names = (devices) =>
+      new Set(devices.map(({ group }) => group).filter((group) => group != null));
     const [some, every] = [names(used), names(all)];
     if (every.size === 0) return null;
     return `${number(some.size)} of ${counted(every.size, "group")} in use`;

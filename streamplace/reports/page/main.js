@@ -59,7 +59,11 @@
     },
     rate(value, kind) {
       const rate = state.valid(value);
-      if (rate !== null) edits.set(edits.now().map((one) => state.withRate(one, rate)), kind);
+      if (rate !== null)
+        edits.set(
+          edits.now().map((one) => state.withRate(one, rate)),
+          kind,
+        );
       refresh();
     },
     unseen(count) {
@@ -102,7 +106,10 @@
     const usable = current.problem.target_utilisation ?? 1;
     shown.strip.show(current);
     cards.show(chosen, current);
-    text.put(at("sentence"), placements.length > 1 ? "" : current.problem.objective.sentence(current));
+    text.put(
+      at("sentence"),
+      placements.length > 1 ? "" : current.problem.objective.sentence(current),
+    );
     shown.devices.show(current, usable);
     shown.links?.show(current.score, usable);
     SP.frame.legend(current.score);

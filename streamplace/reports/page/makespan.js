@@ -12,8 +12,7 @@ SP.makespan = (() => {
   function fieldsOf(data, flow) {
     const tasks = SP.tasks.tasksOf(data.tasks);
     const everywhere = Array.from({ length: tasks.devices }, (_, d) => d);
-    const fastest = (_, v) =>
-      Math.min(...everywhere.map((d) => SP.tasks.secondsOn(tasks, v, d)));
+    const fastest = (_, v) => Math.min(...everywhere.map((d) => SP.tasks.secondsOn(tasks, v, d)));
     return {
       schedule: { ...data, tasks },
       flow: { ...flow, work: flow.names.map(fastest) },

@@ -81,10 +81,12 @@ SP.model = (() => {
   function streamsOn(link, flow, network, { assignment, bandwidth }) {
     const found = messagesOf(flow, assignment).flatMap((message) => {
       const on = passOf(message, network, bandwidth).occupied;
-      const loads = on.filter((each) => scoredLink(each, network) === link).map((each) => {
-        const { gap, perBit } = linkCosts(network, each, bandwidth);
-        return message.tuples * gap + message.size * perBit;
-      });
+      const loads = on
+        .filter((each) => scoredLink(each, network) === link)
+        .map((each) => {
+          const { gap, perBit } = linkCosts(network, each, bandwidth);
+          return message.tuples * gap + message.size * perBit;
+        });
       const load = loads.reduce((sum, each) => sum + each, 0);
       return load > 0 ? [[message.streams, load]] : [];
     });
@@ -192,7 +194,9 @@ SP.model = (() => {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
     const total = capacity.reduce((sum, c) => sum + c, 0);
     const alone = heaviest.map(([cores, work]) => {
-      const speeds = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores));
+      const speeds = cluster.devices.map(
+        (d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores),
+      );
       return work / (Math.max(...speeds) * most);
     });
     return 1 / Math.max(totalWork / total, ...alone);

@@ -24,7 +24,10 @@ SP.text = (() => {
   /** Return a number with some significant digits, and commas between thousands. */
   function number(value, digits = DIGITS) {
     if (value === Infinity) return "unlimited";
-    const [mantissa, exponent] = value.toExponential(digits - 1).split("e").map(Number);
+    const [mantissa, exponent] = value
+      .toExponential(digits - 1)
+      .split("e")
+      .map(Number);
     if (exponent < -4 || exponent >= digits) {
       return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
     }

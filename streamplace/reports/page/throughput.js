@@ -2,8 +2,18 @@
 SP.throughput = (() => {
   "use strict";
   const { model, state } = SP;
-  const { counted, element, isolated, number, percent, percentUp, put, roundedDown, roundedUp, shareOf } =
-    SP.text;
+  const {
+    counted,
+    element,
+    isolated,
+    number,
+    percent,
+    percentUp,
+    put,
+    roundedDown,
+    roundedUp,
+    shareOf,
+  } = SP.text;
   const FACTOR_DIGITS = 3; // significant digits of a multiple of the source rate
   const MACHINES = 3; // largest number of machines that a sentence names
   const LONG = 16; // longer names of bottlenecks are shown in a smaller font
@@ -101,10 +111,16 @@ SP.throughput = (() => {
         const sign = change > 0 ? "+" : "−";
         const gain = changed ? `, ${sign}${number(Math.abs(change))} by your edits` : "";
         const offered = problem.jobs ? "that the jobs get together" : "offered";
-        put(throughput.more, `${shareOf(score.throughput, score.rate)} of ${number(score.rate)} ${offered}${gain}`);
+        put(
+          throughput.more,
+          `${shareOf(score.throughput, score.rate)} of ${number(score.rate)} ${offered}${gain}`,
+        );
         scale.firstChild.style.width = `${100 * score.relative}%`;
         scale.lastChild.style.left = `${(100 * Math.min(view.bound, score.rate)) / score.rate}%`;
-        put(carries.value, score.relative < 1 ? number(score.throughput) : roundedDown(score.carries));
+        put(
+          carries.value,
+          score.relative < 1 ? number(score.throughput) : roundedDown(score.carries),
+        );
         put(carries.more, `tuples/s${headroom(problem)}`);
         put(bound.value, roundedUp(view.ceiling));
         put(bound.more, view.boundNote);
@@ -135,9 +151,13 @@ SP.throughput = (() => {
   function sentence({ score, problem, edited }) {
     const { irreplaceable: bound, fewer_devices: fewer, cluster, called } = problem;
     const factor = score.carries / score.rate;
-    const times = factor === Infinity ? "any multiple of" : `${roundedDown(factor, FACTOR_DIGITS)} times`;
+    const times =
+      factor === Infinity ? "any multiple of" : `${roundedDown(factor, FACTOR_DIGITS)} times`;
     const all = number(cluster.devices.length);
-    const enough = fewer === null || edited ? "" : `, of which ${number(fewer)} suffice${fewer === 1 ? "s" : ""}`;
+    const enough =
+      fewer === null || edited
+        ? ""
+        : `, of which ${number(fewer)} suffice${fewer === 1 ? "s" : ""}`;
     const names = bound.slice(0, MACHINES).map((d) => isolated(called.devices(d)));
     if (bound.length > MACHINES) names.push(`${number(bound.length - MACHINES)} more`);
     const points = bound.length === 1 ? "is a single point" : "are single points";
@@ -160,8 +180,7 @@ SP.throughput = (() => {
   }
 
   /** Return the result of an edit, for screen readers. */
-  const announcement = ({ score }) =>
-    `throughput ${number(score.throughput)} tuples per second`;
+  const announcement = ({ score }) => `throughput ${number(score.throughput)} tuples per second`;
 
   /** Return the score as a plain object, for tests and the browser's console. */
   function scoreObject({ problem, score, bound, setting, edited }) {

@@ -12,7 +12,13 @@ SP.without = (() => {
     const rest = SP.flow.flowWithout(flow, new Set(stopped));
     const taken = ({ tuples }) => flow.sources.reduce((sum, v) => sum + tuples[v], 0);
     const sums = SP.model.sumsOf(rest, cluster, network, setting);
-    const { relative } = SP.model.scoreOf(sums, cluster, network, setting, problem.target_utilisation);
+    const { relative } = SP.model.scoreOf(
+      sums,
+      cluster,
+      network,
+      setting,
+      problem.target_utilisation,
+    );
     const idle = (v) => flow.tuples[v] > 0 && rest.tuples[v] === 0 && !stopped.includes(v);
     const others = cluster.devices.map((_, e) => e).filter((e) => e !== d);
     const isBound = (v) => others.every((e) => SP.rules.whyNot(problem, v, e) !== null);
@@ -30,13 +36,17 @@ SP.without = (() => {
     const count = sums.operators[d];
     if (count === 0) return ["Nothing runs there, so nothing stops."];
     const stops = `${counted(count, "operator")} ${count === 1 ? "stops and has" : "stop and have"} to move`;
-    const elsewhere = count === 1 ? "It may run on another machine." : "Each may run on another machine.";
+    const elsewhere =
+      count === 1 ? "It may run on another machine." : "Each may run on another machine.";
     if (!problem.flow) {
       const bound = problem.irreplaceable.includes(d);
       return [`${stops}.`, bound ? "Some may run on no other machine." : elsewhere];
     }
     const names = (operators) =>
-      operators.slice(0, NAMES).map((v) => isolated(problem.called.operators(v))).join(", ") +
+      operators
+        .slice(0, NAMES)
+        .map((v) => isolated(problem.called.operators(v)))
+        .join(", ") +
       (operators.length > NAMES ? ` and ${number(operators.length - NAMES)} more` : "");
     const { stopped, waiting, bound, left } = lossOf(view, d);
     const wait = waiting === 1 ? "waits" : "wait";
@@ -51,8 +61,7 @@ SP.without = (() => {
   /** Build the control: a choice of a device, and what its loss does. */
   function control(select, list) {
     let [view, chosen] = [null, null];
-    const update = () =>
-      SP.controls.notes(list, chosen === null ? [] : sentences(view, chosen));
+    const update = () => SP.controls.notes(list, chosen === null ? [] : sentences(view, chosen));
     select.addEventListener("change", () => {
       chosen = select.value === "" ? null : Number(select.value);
       update();
