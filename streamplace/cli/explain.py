@@ -3,6 +3,8 @@
 from dataclasses import dataclass, replace
 from typing import cast
 
+import click
+
 from streamplace.cli import inputs, makespan_options, options, param_types
 from streamplace.cli.command import argument, command, group, option, print_json, print_note
 from streamplace.cli.inputs import the_constraints, whole_placement
@@ -19,7 +21,9 @@ from streamplace.problem.makespan import PublishedName
 from streamplace.problem.placement import Placement
 from streamplace.scoring.suspect_units import suspect_of
 from streamplace.workflows.explain import explain as explanation_of
-from streamplace.workflows.explanation import Explanation
+from streamplace.workflows.explain_losses import explain_losses
+from streamplace.workflows.explanation import Explanation, ScoreExplanation
+from streamplace.workflows.loss_explanation import LossExplanation
 from streamplace.workflows.measurements import measure
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
@@ -49,6 +53,13 @@ class ExplainOptions(options.Common):
         is_flag=True,
         help="List the constraints without which placements would carry more, by a short search "
         "without each.  [default: only if the source rate is not carried and this is quick]",
+    )
+    each_loss: bool = option(
+        "--each-loss",
+        is_flag=True,
+        help="For each used device and group of devices: what stops if it fails, the share of the "
+        "source rate that is left without moves, the fewest moves that restore it, and what is "
+        "carried after them. Printed instead of the bottleneck.",
     )
     url: str | None = option(
         "--against",
@@ -88,6 +99,7 @@ def explain(chosen: ExplainOptions) -> None:
     Examples:
     streamplace explain placement.json
     streamplace explain placement.json --json
+    streamplace explain placement.json --each-loss
     streamplace explain placement.json --objective makespan --order b-level
     streamplace explain placement.json --against http://localhost:8081 --seconds 120
     """
@@ -104,9 +116,16 @@ def explain(chosen: ExplainOptions) -> None:
         )
         if chosen.semantics is not None:
             read = makespan_options.under_semantics(read, chosen.semantics)
-    for name, value in (("against", chosen.url), ("constraint-costs", chosen.constraint_costs)):
+    instead = {"against": chosen.url, "constraint-costs": chosen.constraint_costs}
+    for name, value in {**instead, "each-loss": chosen.each_loss}.items():
         if value:
             makespan_options.refuse(read.problem.objective, name)
+        if value and chosen.each_loss and name in instead:
+            raise click.UsageError(f"cannot combine --each-loss with --{name}")
+    if chosen.each_loss:
+        with working("trying losses"), located(name_of(chosen.placement)):
+            _print(chosen, explain_losses(read, seed=chosen.seed))
+        return
     rules_file = chosen.constraints_file
     where = located(name_of(chosen.placement), constraints=rules_file and name_of(rules_file))
     with working("trying moves"), where, naming_conflicts():
@@ -130,14 +149,19 @@ def explain(chosen: ExplainOptions) -> None:
     if read.problem.objective.has_rates:
         score = cast("Explanation", found).score
         print_note(suspect_of(found.placement.problem, score))
-    if chosen.as_json:
-        print_json(found.to_dict())
-    else:
-        print_result(found, limit=chosen.top)
+    _print(chosen, found)
     if measured is not None and measured.interrupted:
         raise KeyboardInterrupt
     if measured is not None and measured.fault:
         raise BackendError(f"{measured.fault}; the comparison is of the time before that")
+
+
+def _print(chosen: ExplainOptions, found: Explanation | ScoreExplanation | LossExplanation) -> None:
+    """Print what was found, as JSON if this was asked for."""
+    if chosen.as_json:
+        print_json(found.to_dict())
+    else:
+        print_result(found, limit=chosen.top)
 
 
 def _placement_after_changes(

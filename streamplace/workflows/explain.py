@@ -84,7 +84,7 @@ def explain_throughput(
     found = _explain_bottleneck(placement)
     costs = None
     if found.limited or constraint_costs:
-        closed = _in_closed_form(placement)
+        closed = in_closed_form(placement)
         costs = costs_of_constraints(closed, seed=seed, quick=not constraint_costs)
     problem = placement.problem
     scored = throughput_evaluator(problem)
@@ -102,7 +102,7 @@ def explain_throughput(
 
 def _explain_bottleneck(placement: Placement) -> Explanation:
     """Explain the bottleneck of a placement, without its constraints."""
-    explained, placement = placement, _in_closed_form(placement)
+    explained, placement = placement, in_closed_form(placement)
     problem, score = placement.problem, simulate(placement)
     load = _load(at_worst_rate(placement), score.bottleneck)
     used = score.bottleneck.utilisation
@@ -121,7 +121,7 @@ def _explain_bottleneck(placement: Placement) -> Explanation:
     return replace(without_moves, moves=moves, every_move_tried=every_move_tried, cause=cause)
 
 
-def _in_closed_form(placement: Placement) -> Placement:
+def in_closed_form(placement: Placement) -> Placement:
     """Return the placement, under `bottleneck` if its model is not a closed form."""
     problem = placement.problem
     if problem.model in CLOSED_FORMS:

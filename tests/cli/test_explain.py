@@ -275,3 +275,28 @@ def test_constraint_costs_need_constraints_that_can_hold(tmp_path: Path, capsys:
     line = refused(capsys, *words, "--constraint-costs")
     assert "rules.json: " in line
     assert "no placement satisfies slots of d1, slots of d2, constraints.allowed['a']" in line
+
+
+def test_each_loss(inputs: InputFiles, tmp_path: Path, capsys: Capture) -> None:
+    """The operators need 6 MIPS, and one of two devices of 5 MIPS carries 5/6 of them."""
+    placement = tmp_path / "placement.json"
+    file = place_by_cli(capsys, inputs.graph, placement, "--devices", "2x5")
+    lines = succeeds(capsys, "explain", file, "--each-loss").splitlines()
+    assert lines[0] == "throughput 1,000 tuples/s, 100.0% of 1,000 (bottleneck)"
+    assert {line.split()[0]: line.split()[-1] for line in lines[2:4]} == {
+        "d0": "83.3%",
+        "d1": "83.3%",
+    }
+    assert lines[-1].startswith("single points of failure: d")
+    found = json_of(capsys, "explain", file, "--each-loss")
+    assert sorted(found["single_points_of_failure"]) == ["d0", "d1"]
+    for loss in found["losses"]:
+        (other,) = {"d0", "d1"} - {loss["name"]}
+        assert loss["moves"] == [
+            {"operator": name, "from": loss["name"], "to": other} for name in loss["operators"]
+        ]
+    for option in (["--against", "http://localhost:1"], ["--constraint-costs"]):
+        line = refused(capsys, "explain", file, "--each-loss", *option)
+        assert line.startswith(f"streamplace: cannot combine --each-loss with {option[0]}")
+    line = refused(capsys, "explain", file, "--each-loss", "--objective", "makespan")
+    assert "--each-loss supports only throughput, not objective 'makespan'" in line
