@@ -91,10 +91,16 @@ def streams_on(placement: Placement) -> dict[int, dict[str, Any]]:
         Link, numbered as in scores -> ``count``, the number of its streams; ``rows``: source,
         target and share of the link's load of the largest ones.
     """
-    arrays, devices, names = flow(placement.problem), placement.devices, placement.problem.graph.names
+    arrays, devices, names = (
+        flow(placement.problem),
+        placement.devices,
+        placement.problem.graph.names,
+    )
     used = utilisations(arrays, devices)[1]
     return {
-        link: _largest_streams(arrays, loads_by_stream(arrays, devices, arrays.devices + link), names)
+        link: _largest_streams(
+            arrays, loads_by_stream(arrays, devices, arrays.devices + link), names
+        )
         for link in np.argsort(-used, kind="stable")[:LINKS].tolist()
         if used[link] > 0
     }
@@ -114,7 +120,7 @@ def _largest_streams(arrays: Flow, loads: Floats, names: Sequence[str]) -> dict[
 
 
 def irreplaceable(problem: Problem) -> list[int]:
-    """Return the devices that some operator cannot do without, by constraints, labels and limits."""
+    """Return the devices without which some operator can run nowhere, by rules and limits."""
     masks, _ = problem.feasibility.unit_masks
     found: list[int] = np.flatnonzero(masks[masks.sum(axis=1) == 1].any(axis=0)).tolist()
     return found

@@ -23,10 +23,13 @@ from streamplace import (
     simulate,
 )
 from streamplace import report as page_of
+from streamplace.display.text import duration
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound
+from streamplace.workflows.explain_losses import shares_left
+from streamplace.workflows.explanation import Explanation
 from tests.support.page_edits import (
     EditedPlacement,
     check_page_score,
@@ -137,13 +140,50 @@ def test_without_a_machine(reports: Reports) -> None:
     assert page.locator("#devices tr.uses").nth(2).inner_text() == "not used"
 
 
+def test_an_idle_machine_says_why(reports: Reports) -> None:
+    """It is too slow, no operator may run there, or it is just not used."""
+    devices = [Device("a", 2500.0), Device("b", 1e-3), Device("c", 2500.0), Device("d", 2500.0)]
+    graph = StreamGraph([Operator("only", 1e5, 0.0)])
+    rules = Constraints(allowed={"only": ["a", "b", "d"]})
+    problem = Problem(graph, Cluster(devices), source_rate=1000.0, constraints=rules)
+    page = reports(Placement(problem, np.array([0]))).page
+    assert page.locator("#devices tr.uses").all_inner_texts() == [
+        "",
+        "not used: too slow for each operator that may run there",
+        "not used: no operator may run there",
+        "not used",
+    ]
+
+
+def test_latencies_of_the_placement_s_own_run(reports: Reports) -> None:
+    placement = preset_placement(operators=6, source_rate=50.0, model="engine")
+    latency = simulate(placement).to_dict()["latency_s"]
+    facts = reports(placement).page.inner_text("#facts")
+    assert all(f"{name} {duration(seconds, 2)}" in facts for name, seconds in latency.items())
+
+
+def test_a_large_graph_shows_what_is_left_without_a_machine(reports: Reports) -> None:
+    placement = preset_placement(operators=600)
+    page = reports(placement).page
+    page.select_option("#without", "1")
+    stopped = placement.devices[np.newaxis] == 1
+    [left] = shares_left(placement, stopped)
+    assert page.locator("#loss li").all_inner_texts() == [
+        f"{stopped.sum()} operators stop and have to move.",
+        f"{left:.1%} of 20,000 tuples/s is left without a move.",
+        "Each may run on another machine.",
+    ]
+
+
 def test_the_streams_of_the_link_that_is_used_most(reports: Reports) -> None:
     """On a page of a graph that is drawn and on one of a graph that is not."""
     for operators in (40, 600):
         placement = preset_placement(operators=operators, cluster=slow_links())
         score = simulate(placement)
         assert score.bottleneck.kind == "link"
-        expected = explain(placement).contributions
+        found = explain(placement)
+        assert isinstance(found, Explanation)
+        expected = found.contributions
         page = reports(placement).page
         rows = page.locator("#details tbody tr").all_inner_texts()
         assert [plain(row).split("\t") for row in rows] == [

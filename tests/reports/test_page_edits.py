@@ -19,6 +19,7 @@ from streamplace.reports.data import data_of, operator_rows, throughput_entry
 from streamplace.reports.loads import streams_on
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.workflows.explain_losses import shares_left
 from tests.support.browser_engines import (
     PAGE,
     Evaluate,
@@ -168,6 +169,9 @@ def test_losses_of_devices_and_streams_on_links(
         placement = Placement(problem, devices)
         data = data_of([throughput_entry("t", placement)])
         [page] = shown([{"data": data, "settings": [None]}])[0]
+        everywhere = np.arange(len(problem.cluster.devices))
+        left = shares_left(placement, devices == everywhere[:, np.newaxis])
+        assert [loss["left"] for loss in page["losses"]] == pytest.approx(left), seed
         for d, loss in enumerate(page["losses"]):
             stopped = np.flatnonzero(devices == d).tolist()
             assert loss["stopped"] == stopped, seed
@@ -182,7 +186,9 @@ def test_losses_of_devices_and_streams_on_links(
             if problem.graph.multicast == "none" and link in known:
                 shares = [each for *_, each in known[link]["rows"]]
                 assert known[link]["count"] == len(streams), seed
-                assert [each for _, each in streams[: len(shares)]] == pytest.approx(shares, abs=1e-4)
+                assert [each for _, each in streams[: len(shares)]] == pytest.approx(
+                    shares, abs=1e-4
+                )
     assert min(partly, bound_somewhere, several) > 0
 
 

@@ -16,7 +16,20 @@ SHOWN = """(values) => values.map((x) => [
   SP.text.bytes(x),
   SP.text.duration(x),
 ])"""
-EDGES = [0.0, 54.0, 0.1 + 0.2, 9999.6, 0.99996, 999_999.7, 1 + 1e-7, 1.0002, 0.9998, 3e-4, 1e-9, 7.0]
+EDGES = [
+    0.0,
+    54.0,
+    0.1 + 0.2,
+    9999.6,
+    0.99996,
+    999_999.7,
+    1 + 1e-7,
+    1.0002,
+    0.9998,
+    3e-4,
+    1e-9,
+    7.0,
+]
 
 
 def expected(x: float) -> list[str]:
@@ -33,7 +46,9 @@ def expected(x: float) -> list[str]:
 
 
 def test_numbers_are_shown_as_in_the_terminal() -> None:
-    drawn = 10 ** np.random.default_rng(0).uniform(-12, 10, 2_000)  # larger ones are ties of percent
+    drawn = 10 ** np.random.default_rng(0).uniform(
+        -12, 10, 2_000
+    )  # larger ones are ties of percent
     values = [*EDGES, *drawn.tolist()]
     with called_in_node((PAGE / "text.js").read_text(), SHOWN) as evaluate:
         if evaluate is None:

@@ -1,7 +1,8 @@
 // Facts about a placement besides its figures: files, date, price, groups of devices and latency.
 SP.facts = (() => {
   "use strict";
-  const { counted, element, number, shortened } = SP.text;
+  const { counted, duration, element, number, shortened } = SP.text;
+  const rounded = (value) => number(value, 2); // no more digits of a latency are certain
   const DIGEST = 12; // characters of a graph's SHA-256
 
   /** Show the facts in a list of terms, and the constraints in force in another list. */
@@ -45,10 +46,19 @@ SP.facts = (() => {
       ["Price", priceOf(used, cluster.devices)],
       ["Groups", groupsOf(used, cluster.devices)],
       ["Latency", latency && edited ? `${latency}, before your edits` : latency],
+      ["In its run", runOf(problem.own ?? {})],
     ];
     SP.text.terms(terms, rows);
     const inForce = SP.rules.inForce(problem);
     SP.controls.notes(rules, inForce.length > 0 ? inForce : ["none"]);
+  }
+
+  /** Return the latencies and losses that a run under the placement's own model gave, or null. */
+  function runOf({ latency_s: latency, dropped = 0 }) {
+    const parts = Object.entries(latency ?? {}).map(([name, s]) => `${name} ${duration(s, rounded)}`);
+    const lost = dropped > 0 ? [`${number(dropped)} tuples dropped by sources`] : [];
+    if (parts.length > 0) parts[0] = `latency: ${parts[0]}`;
+    return parts.length + lost.length > 0 ? [parts.join(", "), ...lost].join("; ") : null;
   }
 
   /** Return the price of the devices in use and of all, per unit of time; null if none has one. */

@@ -38,9 +38,15 @@ SP.without = (() => {
     const stops = `${counted(count, "operator")} ${count === 1 ? "stops and has" : "stop and have"} to move`;
     const elsewhere =
       count === 1 ? "It may run on another machine." : "Each may run on another machine.";
+    const remains = (share) =>
+      `${percent(share)} of ${number(score.rate)} tuples/s is left without a move.`;
     if (!problem.flow) {
-      const bound = problem.irreplaceable.includes(d);
-      return [`${stops}.`, bound ? "Some may run on no other machine." : elsewhere];
+      const isBound = problem.irreplaceable.includes(d);
+      return [
+        `${stops}.`,
+        ...(problem.left === null ? [] : [remains(problem.left[d])]),
+        isBound ? "Some may run on no other machine." : elsewhere,
+      ];
     }
     const names = (operators) =>
       operators
@@ -53,7 +59,7 @@ SP.without = (() => {
     return [
       `${stops}: ${names(stopped)}.`,
       ...(waiting > 0 ? [`${counted(waiting, "other operator")} ${wait} for them.`] : []),
-      `${percent(left)} of ${number(score.rate)} tuples/s is left without a move.`,
+      remains(left),
       bound.length > 0 ? `${names(bound)} may run on no other machine.` : elsewhere,
     ];
   }
