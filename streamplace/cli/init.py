@@ -41,10 +41,10 @@ STARTERS: dict[str, dict[str, Any]] = {
             },
             {
                 "name": "fraud-model",
-                "comment": 'requires: labels that its device must have, such as ["gpu"].',
+                "comment": "requires: labels that its device must carry; only gpu1 carries gpu.",
                 "instructions": 400000.0,
                 "payload_bytes": 100.0,
-                "requires": [],
+                "requires": ["gpu"],
             },
             {"name": "store", "instructions": 60000.0, "payload_bytes": 0.0},
         ],
@@ -74,8 +74,8 @@ STARTERS: dict[str, dict[str, Any]] = {
             {"name": "rack2", "mips": 2500.0, "cores": 1, "memory_bytes": 8e9},
             {
                 "name": "gpu1",
-                "comment": "Devices may differ; operators may require labels. kind: a name such as "
-                "gpu, for the seconds_on of operators.",
+                "comment": "labels: what operators may require. kind: a name such as gpu, for the "
+                "seconds_on of operators.",
                 "mips": 2000.0,
                 "cores": 2,
                 "memory_bytes": 16e9,

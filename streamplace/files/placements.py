@@ -43,7 +43,10 @@ from streamplace.problem.problem import Problem, check_known
 from streamplace.util.checks import check_type
 from streamplace.util.text import file_in_shell
 
-RESULTS = ("placer", "score", "bound", "gap", "confidence", "latency", "inputs", "jobs")
+RESULTS = (
+    *("placer", "score", "bound", "gap", "fewer_devices"),
+    *("confidence", "latency", "inputs", "jobs"),
+)
 """Optional fields of a placement file."""
 EMBEDDED = 100_000
 """Operators of the largest graph that a placement in JSON embeds, if it knows the graph's file.

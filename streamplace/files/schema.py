@@ -347,6 +347,9 @@ class PlacementForm(Form):
     score: FiniteObject | None = Field(None, description="as `simulate --json` prints it")
     bound: Number | None = None
     gap: Annotated[float, Field(allow_inf_nan=False)] | None = None
+    fewer_devices: int | None = Field(
+        None, ge=1, description="devices that carry everything too, as `--prefer fewest` uses them"
+    )
     confidence: FiniteObject | None = Field(
         None, description="as `place --confidence --json` prints it"
     )

@@ -240,7 +240,7 @@ class JobsResult(Displayable):
         )
 
     def _job_grid(self) -> Grid:
-        head = ("job", "priority", "rate", "throughput", "relative", "lost", "to", "limited by")
+        head = ("job", "priority", "rate", "throughput", "relative", "lost", "to", "bottleneck")
 
         def row(j: int) -> tuple[Cell, ...]:
             job, limit = self.jobs[j], self.jobs[j].limited_by

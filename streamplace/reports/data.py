@@ -16,7 +16,13 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objectives import only_throughput, text_of
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
-from streamplace.reports.loads import heaviest_work, plain_work, sums_of
+from streamplace.reports.loads import (
+    heaviest_work,
+    irreplaceable,
+    plain_work,
+    streams_on,
+    sums_of,
+)
 from streamplace.reports.schedules import (
     DRAWN,
     SHOWN,
@@ -33,6 +39,7 @@ from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.scoring.throughput import simulate
 from streamplace.sim.work import work_of
 from streamplace.util.checks import finite
+from streamplace.workflows.explain_losses import shares_left
 
 
 @dataclass(frozen=True)
@@ -192,8 +199,12 @@ def _graph(graph: StreamGraph, has_schedule: bool) -> dict[str, Any]:
     }
 
 
+OWN = ("throughput", "relative_throughput", "latency_s", "dropped")
+"""Figures of the placement's own model on the page; the last two are those of engine runs."""
+
+
 def _row(one: Entry) -> dict[str, Any]:
-    problem = one.placement.problem
+    problem, own = one.placement.problem, one.own.to_dict()
     row: dict[str, Any] = {
         "title": one.title,
         "placer": one.placer,
@@ -203,15 +214,14 @@ def _row(one: Entry) -> dict[str, Any]:
         "constraints": constraints_to(problem.constraints),
         "model": problem.model,
         "target_utilisation": problem.target_utilisation,
-        "own": {
-            "throughput": one.own.throughput,
-            "relative_throughput": one.own.relative_throughput,
-        },
+        "own": {key: own[key] for key in OWN if key in own},
         "bound": one.bound,
         "ceiling": finite(one.ceiling),
         "loose": one.bound_is_loose,
         "latency": one.latency or None,
         "inputs": list(one.inputs),
+        "fewer_devices": one.fewer_devices,
+        "irreplaceable": irreplaceable(problem),
         "violations": violated(one.placement),
     }
     if one.drawn:
@@ -219,7 +229,23 @@ def _row(one: Entry) -> dict[str, Any]:
     if problem.graph.instance_of:
         row["operators"] = operator_rows(one.placement)
     sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
-    return row | sums | {"plain_work": plain_work(problem)}
+    known = {"streams": streams_on(one.placement), "left": _left(one.placement)}
+    return row | sums | {"plain_work": plain_work(problem)} | known
+
+
+CASES = 10**8  # operators times devices; the cases of more would take about as many bytes
+
+
+def _left(placement: Placement) -> list[float] | None:
+    """Return the share of the source rate that is left without each device; None of very many."""
+    problem, devices = placement.problem, np.arange(len(placement.problem.cluster.devices))
+    if len(devices) * len(problem.graph.names) > CASES:
+        return None
+    bottleneck = problem.with_objective(
+        problem.throughput_objective.with_changes(model="bottleneck")
+    )
+    stopped = placement.devices == devices[:, np.newaxis]
+    return shares_left(Placement(bottleneck, placement.devices), stopped)
 
 
 class OperatorRow(NamedTuple):

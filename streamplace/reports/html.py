@@ -26,6 +26,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "limits",
     *SCHEDULE,
     "rules",
+    "without",
     "state",
     "throughput",
     *PASSES.values(),

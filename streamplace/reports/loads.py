@@ -1,5 +1,6 @@
 """Loads of devices and links per source tuple, from which the page computes utilisations."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
-from streamplace.sim.closed_form.contributions import message_sums
+from streamplace.sim.closed_form.bottleneck import utilisations
+from streamplace.sim.closed_form.contributions import loads_by_stream, message_sums
+from streamplace.sim.flow import Flow
 from streamplace.sim.work import work_of
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -73,6 +76,54 @@ def stated_times(problem: Problem, devices: Ints) -> Floats:
         if kind is not None and (time := seconds.get(kind)) is not None:
             times[v] = time
     return times
+
+
+LINKS, STREAMS = 8, 8  # of the links that are used most, and of the streams of each
+SHARE_DECIMALS = 6  # more than are shown, so that they can be rounded again
+
+
+def streams_on(placement: Placement) -> dict[int, dict[str, Any]]:
+    """Return the streams on the links with the largest utilisations.
+
+    Returns
+    -------
+    dict
+        Link, numbered as in scores -> ``count``, the number of its streams; ``rows``: source,
+        target and share of the link's load of the largest ones.
+    """
+    arrays, devices, names = (
+        flow(placement.problem),
+        placement.devices,
+        placement.problem.graph.names,
+    )
+    used = utilisations(arrays, devices)[1]
+    return {
+        link: _largest_streams(
+            arrays, loads_by_stream(arrays, devices, arrays.devices + link), names
+        )
+        for link in np.argsort(-used, kind="stable")[:LINKS].tolist()
+        if used[link] > 0
+    }
+
+
+def _largest_streams(arrays: Flow, loads: Floats, names: Sequence[str]) -> dict[str, Any]:
+    shares = loads / loads.sum()
+    ends = arrays.source, arrays.target
+    return {
+        "count": int(np.count_nonzero(shares)),
+        "rows": [
+            [*(names[end[e]] for end in ends), round(float(shares[e]), SHARE_DECIMALS)]
+            for e in np.argsort(-shares, kind="stable")[:STREAMS].tolist()
+            if shares[e] > 0
+        ],
+    }
+
+
+def irreplaceable(problem: Problem) -> list[int]:
+    """Return the devices without which some operator can run nowhere, by rules and limits."""
+    masks, _ = problem.feasibility.unit_masks
+    found: list[int] = np.flatnonzero(masks[masks.sum(axis=1) == 1].any(axis=0)).tolist()
+    return found
 
 
 def heaviest_work(problem: Problem) -> list[tuple[float, float]]:

@@ -102,4 +102,5 @@ def stored_entry(
         jobs=load_ours(OUTCOMES)(stored, where) if stored.get("jobs") else [],
         latency=load_ours(ANSWER)(stored["latency"]) if stored.get("latency") else "",
         inputs=tuple((stored.get("inputs") or {}).values()),
+        fewer_devices=stored.get("fewer_devices"),
     )

@@ -41,6 +41,8 @@ class TitledPlacement:
         Whether the placement keeps a limit on latency, in words; empty if none was asked for.
     inputs
         Names of the files that the problem was read from, as far as they are known.
+    fewer_devices
+        See `Found`; None if it is not known.
     """
 
     title: str
@@ -49,6 +51,7 @@ class TitledPlacement:
     jobs: Sequence[Mapping[str, Any]] = field(default=(), kw_only=True)
     latency: str = field(default="", kw_only=True)
     inputs: Sequence[str] = field(default=(), kw_only=True)
+    fewer_devices: int | None = field(default=None, kw_only=True)
 
     @property
     def drawn(self) -> bool:

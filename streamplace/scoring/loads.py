@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from streamplace.display.mixins import RoundedRepr, Tabular
-from streamplace.display.text import byte_count, percent, quoted
+from streamplace.display.text import SMALLEST_SHARE, byte_count, percent, quoted
 from streamplace.display.view import Cell, Grid, Line
 from streamplace.problem.limits import used_counts
 from streamplace.problem.placement import Placement
@@ -175,14 +175,24 @@ class Bottleneck(RoundedRepr):
     name: str
     utilisation: float
 
-    @property
-    def headline(self) -> str:
-        """Kind, name and utilisation as a phrase."""
-        return self.line().text.format(quoted(self.name))
+    def called(self, usable: float = 1.0) -> str:
+        """Return the kind with its adjective: it is the bottleneck if it is full, or else busiest.
 
-    def line(self) -> Line:
-        """Return kind, name and utilisation as a line of a view."""
-        return Line(f"bottleneck {self.kind} {{}} at {percent(self.utilisation)}", (self.name,))
+        Parameters
+        ----------
+        usable
+            The utilisation at which it is full.
+        """
+        is_full = self.utilisation > usable - SMALLEST_SHARE  # shown as full
+        return f"{'bottleneck' if is_full else 'busiest'} {self.kind}"
+
+    def headline(self, usable: float = 1.0) -> str:
+        """Return kind, name and utilisation as a phrase; see `called`."""
+        return self.line(usable).text.format(quoted(self.name))
+
+    def line(self, usable: float = 1.0) -> Line:
+        """Return kind, name and utilisation as a line of a view; see `called`."""
+        return Line(f"{self.called(usable)} {{}} at {percent(self.utilisation)}", (self.name,))
 
 
 @dataclass(frozen=True, repr=False)

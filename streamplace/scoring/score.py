@@ -217,14 +217,16 @@ class ThroughputScore(DeviceTable, Score):
 
     def view_with(self, placement: Placement | None) -> View:
         """Return the view of the score; the scored placement adds names of operators."""
-        used = f"{self.devices_used} of {len(self.devices)} devices used ({self.model} model)"
+        top, used = self.bottleneck, f"{self.devices_used} of {len(self.devices)} devices used"
+        used += f" ({self.model} model)"
+        usable = 1.0 if placement is None else placement.problem.target_utilisation
         own = "" if self.objective == THROUGHPUT else f", objective {quoted(self.objective)}"
         return View(
-            f"{type(self).__name__}: {self.headline}, {self.bottleneck.headline}, {used}{own}",
+            f"{type(self).__name__}: {self.headline}, {top.headline(usable)}, {used}{own}",
             body=(
                 self.achieved(None if placement is None else placement.problem),
                 *self._run_lines(),
-                self.bottleneck.line(),
+                top.line(usable),
                 device_grid(self.devices, placement),
                 *link_grids((*self.links, *self.uplinks)),
             ),

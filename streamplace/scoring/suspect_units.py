@@ -92,8 +92,8 @@ def suspect_unit(
         question = _question(name, typical[name])
     if not question:
         return ""
-    of = f"{score.bottleneck.kind} {score.bottleneck.name!r}"
-    return f"the bottleneck, {of}, is used at {100.0 * used:.2g}%; check the units: {question}"
+    of = f"{score.bottleneck.called()} {score.bottleneck.name!r}"
+    return f"the {of} is used at {100.0 * used:.2g}%; check the units: {question}"
 
 
 def _of_cpu(graph: StreamGraph, cluster: Cluster, score: ThroughputScore | None) -> str:

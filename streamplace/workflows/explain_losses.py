@@ -71,7 +71,7 @@ def explain_losses(placement: Placement | Result, *, seed: int = 0) -> LossExpla
     score = simulate(placement)
     losses = [*_losses(placement)]
     stopped = np.stack([np.isin(placement.devices, loss.devices) for loss in losses])
-    left = [_share_left(placement, row) for row in _operators_waiting(placement.problem, stopped)]
+    left = shares_left(placement, stopped)
     search = _Search(placement, score.relative_throughput, seed, len(losses))
     names, devices = placement.problem.graph.names, placement.problem.cluster.names
     effects = [
@@ -86,6 +86,17 @@ def explain_losses(placement: Placement | Result, *, seed: int = 0) -> LossExpla
         for loss, row, share in zip(losses, stopped, left, strict=True)
     ]
     return LossExplanation(placement, score, tuple(sorted(effects, key=lambda one: one.rank)))
+
+
+def shares_left(placement: Placement, stopped: Bools) -> list[float]:
+    """Return the shares of the source rate that are left without any move; see `explain_losses`.
+
+    Parameters
+    ----------
+    stopped
+        (K, V) the operators that are stopped in each of K cases.
+    """
+    return [_share_left(placement, row) for row in _operators_waiting(placement.problem, stopped)]
 
 
 def _losses(placement: Placement) -> Iterator[Loss]:

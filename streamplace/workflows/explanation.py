@@ -12,7 +12,7 @@ from streamplace.problem.rules import Violation, violation_grid
 from streamplace.scoring.loads import use_entries, use_grids
 from streamplace.scoring.score import ROUNDING, THROUGHPUT, ThroughputScore
 from streamplace.workflows.constraint_costs import ConstraintCosts
-from streamplace.workflows.result import bound_in_words
+from streamplace.workflows.result import CARRIED, bound_in_words
 from streamplace.workflows.single_moves import MIN_GAIN, ImprovingMove, ValueMove, move_grid
 from streamplace.workflows.too_heavy import TooHeavy
 from streamplace.workflows.whole_operators import rule_namer
@@ -149,7 +149,8 @@ class Explanation(Displayable):
 
     def _view(self) -> View:
         top = self.score.bottleneck
-        title = f"Explanation: {top.headline}, {self.score.headline}"
+        usable = self.placement.problem.target_utilisation
+        title = f"Explanation: {top.headline(usable)}, {self.score.headline}"
         name_of = rule_namer(self.placement.problem)
         broken = [violation_grid(self.violations, name_of)] if self.violations else []
         body = (*broken, *self._lines(), *self._objective_lines(), *self._tables())
@@ -171,9 +172,9 @@ class Explanation(Displayable):
             return
         share = problem.target_utilisation
         limit = f" ({share:.1%} may be used)" if share < 1 else ""
-        at = f"at {percent(top.utilisation)}{limit}"
+        line = top.line(share)
         if self.limited:
-            yield Line(f"bottleneck {top.kind} {{}} {at}", (top.name,))
+            yield Line(line.text + limit, line.names)
             if self.cause is not None:
                 yield Line(*self.cause.text())
             if self.bound is not None:
@@ -182,8 +183,7 @@ class Explanation(Displayable):
                 loose = self.bound_is_loose
                 yield Line(bound_in_words(self.score, self.bound, is_loose=loose, shown=shown))
         else:
-            busiest = f"the busiest {top.kind}, {{}}, is {at}"
-            yield Line(f"nothing limits throughput: {busiest}", (top.name,))
+            yield Line(f"{CARRIED}; {line.text}{limit}", line.names)
             factor = rounded_down(self.rate_factor, 4)
             yield Line(f"the placement sustains up to {factor} times the source rate")
 

@@ -21,7 +21,7 @@ from streamplace.placers.base import Found
 from streamplace.problem.placement import Placement
 from streamplace.scoring.loads import use_entries
 from streamplace.scoring.registry import throughput_evaluator
-from streamplace.scoring.score import Score, ThroughputScore
+from streamplace.scoring.score import THROUGHPUT, Score, ThroughputScore
 from streamplace.scoring.throughput import bound, max_source_rate
 from streamplace.util.checks import check_type
 from streamplace.util.plugins import load_ours
@@ -183,7 +183,8 @@ class Result(PlacementResult):
         return f"carries up to {rounded_down(highest)} tuples/s"
 
     def _stored(self) -> dict[str, Any]:
-        return {"bound": self.bound, "gap": self.gap, **self._reports()}
+        fewer = {} if self.fewer_devices is None else {"fewer_devices": self.fewer_devices}
+        return {"bound": self.bound, "gap": self.gap, **fewer, **self._reports()}
 
     def _reports(self) -> dict[str, Any]:
         """Return the JSON entries of what was asked for besides throughput."""
@@ -195,7 +196,7 @@ class Result(PlacementResult):
             f"Result: {self.headline}",
             (
                 *self.placement.described(DEVICES_SHOWN, NAMES_SHOWN),
-                self.score.bottleneck.headline,
+                self.score.bottleneck.headline(self.placement.problem.target_utilisation),
             ),
             (
                 *self.score.view_with(self.placement).body,
@@ -225,20 +226,30 @@ class Result(PlacementResult):
         return f"; {counted(fewer, 'machine')} {suffice} (--prefer fewest)"
 
 
+CARRIED = "everything offered is carried"
+
+
 def bound_in_words(
     score: ThroughputScore, bound: float, *, is_loose: bool, shown: Iterable[float] = ()
 ) -> str:
     """Return a bound on throughput in tuples/s, and the gap to it, as a part of a sentence.
+
+    A bound that is the source rate says nothing of placements, so only the gap is stated.
 
     Parameters
     ----------
     shown
         Rates that are shown beside it, rounded.
     """
-    loose = " (the bound is loose)" if is_loose and not score.reaches(bound) else ""
+    if score.objective == THROUGHPUT and score.reaches(score.source_rate):
+        return CARRIED
+    gap = f"the gap is at most {percent_up(score.gap_to(bound))}"
+    gap += " (the bound is loose)" if is_loose and not score.reaches(bound) else ""
+    offered = f"{number(score.source_rate)} tuples/s"
+    if bound >= score.source_rate:
+        return f"{gap}, since a placement may carry all {offered}"
     limit = limit_beside((score.throughput, *shown), bound, rounded_up)
-    most = f"at {number(score.source_rate)} tuples/s, no placement exceeds {limit}"
-    return f"{most}, so the gap is at most {percent_up(score.gap_to(bound))}{loose}"
+    return f"at {offered}, no placement exceeds {limit}, so {gap}"
 
 
 def throughput_result(

@@ -50,7 +50,7 @@ def test_instances_are_grouped_under_their_operator(reports: Reports) -> None:
     page = reports(counted_placement()).page
     assert "2 operators in 4 instances" in page.inner_text("#subtitle")
     assert texts(page, "#operators tr:visible th") == ["count 3 instances", "read"]
-    assert texts(page, "#operators tr.parent td") == ["90.9 %", "d1 x 2, d0 x 1"]
+    assert texts(page, "#operators tr.parent td") == ["90.9%", "d1 x 2, d0 x 1"]
     parent = page.locator("#operators tr.parent button")
     parent.click()
     assert parent.get_attribute("aria-expanded") == "true"
@@ -111,7 +111,7 @@ def test_jobs_and_what_they_lose(name: str, browser: Browser, tmp_path: Path) ->
     assert (lost["lost"], lost["lost_to"]) == (pytest.approx(500), {"orders": pytest.approx(500)})
     cells = [cell.strip() for cell in rows[1]]
     assert cells[1:4] == ["0", "1,000", "500"]
-    assert cells[-4:] == ["50.0 %", "500", "orders (500)", "device d0"]
+    assert cells[-4:] == ["50.0%", "500", "orders (500)", "device d0"]
     assert [cell.strip() for cell in rows[0]][-3:] == ["0", "", ""]
     assert page.inner_text("#jobs-note").startswith("1 of 2 jobs loses throughput")
     assert "that the jobs get together" in page.inner_text("#figures")

@@ -12,14 +12,24 @@ from streamplace import (
     Cluster,
     Constraints,
     Device,
+    Operator,
     Placement,
+    Problem,
+    Stream,
+    StreamGraph,
+    explain,
+    place,
     read_placement,
     simulate,
 )
+from streamplace import report as page_of
+from streamplace.display.text import duration
 from streamplace.problem.objective import Model
 from streamplace.scoring.flow import flow
 from streamplace.scoring.score import ThroughputScore
 from streamplace.scoring.throughput import bound
+from streamplace.workflows.explain_losses import shares_left
+from streamplace.workflows.explanation import Explanation
 from tests.support.page_edits import (
     EditedPlacement,
     check_page_score,
@@ -41,8 +51,7 @@ def figure(report: Report, title: str) -> str:
 
 def broken_constraints(report: Report) -> str:
     """Return the violated constraints that the page reports, without isolation marks."""
-    text = str(report.page.inner_text("#broken"))
-    return text.replace("\u2068", "").replace("\u2069", "")
+    return plain(report.page.inner_text("#broken"))
 
 
 def test_placements_side_by_side_have_separate_edits(reports: Reports) -> None:
@@ -55,12 +64,139 @@ def test_placements_side_by_side_have_separate_edits(reports: Reports) -> None:
     moved.assignment[3] = int(first.devices[3] + 1) % 5
     cards.nth(1).click()
     check_page_score(report.score(), simulate(second))
-    assert report.page.is_disabled("#undo")
     cards.nth(0).click()
     check_page_score(report.score(), simulate(moved.placement()))
     assert cards.nth(0).get_attribute("aria-pressed") == "true"
     assert "edited" in cards.nth(0).inner_text()
     assert "edited" not in cards.nth(1).inner_text()
+
+
+def test_one_source_rate_for_all_placements(reports: Reports) -> None:
+    """Undo shows the placement whose edit it takes back, and takes a rate back from all."""
+    placements = [preset_placement(seed=seed) for seed in (1, 2)]
+    report = reports(*placements)
+    page, cards = report.page, report.page.locator("#cards button")
+    report.drag(3, int(placements[0].devices[3] + 1) % 5)
+    cards.nth(1).click()
+    report.type("#rate", "400")
+    assert ["of 400," in text for text in cards.all_inner_texts()] == [True, True]
+    slow = replace(EditedPlacement.of(placements[1]), rate=400.0)
+    check_page_score(report.score(), simulate(slow.placement()))
+    page.click("#undo")
+    assert ["of 20,000," in text for text in cards.all_inner_texts()] == [True, True]
+    assert cards.nth(1).get_attribute("aria-pressed") == "true"
+    page.click("#undo")
+    assert cards.nth(0).get_attribute("aria-pressed") == "true"
+    check_page_score(report.score(), simulate(placements[0]))
+    page.click("#redo")
+    page.click("#redo")
+    page.click("#reset")
+    assert all("edited" not in text for text in cards.all_inner_texts())
+
+
+def test_a_card_says_what_a_team_lead_asks(reports: Reports) -> None:
+    devices = [Device("a", 2500.0), Device("b", 2500.0, labels=("gpu",)), Device("c", 2500.0)]
+    graph = StreamGraph(
+        [Operator("in", 1e5, 100.0), Operator("out", 1e5, 0.0, requires=("gpu",))],
+        [Stream("in", "out")],
+    )
+    found = place(graph, Cluster(devices), source_rate=10_000.0)
+    assert found.fewer_devices == 1
+    page = reports.show(page_of(found).html()).page
+    assert plain(page.inner_text("#sentence")) == (
+        "Carries 2.5 times the offered rate on 2 of 3 machines, of which 1 suffices; "
+        "b is a single point of failure."
+    )
+
+
+def test_without_a_machine(reports: Reports) -> None:
+    """Sources that send nothing to the machine go on; what may run nowhere else is named."""
+    graph = StreamGraph(
+        [Operator(name, 1e5, 100.0) for name in ("in", "other", "join", "log")],
+        [Stream("in", "join"), Stream("other", "log")],
+        source_shares={"in": 0.75, "other": 0.25},
+    )
+    rules = Constraints(pins={"join": "d1"})
+    problem = Problem(graph, Cluster.equal(3), source_rate=1000.0, constraints=rules)
+    report = reports(Placement(problem, np.array([0, 0, 1, 0])))
+    page = report.page
+
+    def shown(device: str) -> list[str]:
+        page.select_option("#without", device)
+        return [plain(line) for line in page.locator("#loss li").all_inner_texts()]
+
+    assert shown("1") == [
+        "1 operator stops and has to move: join.",
+        "1 other operator waits for them.",
+        "25.0% of 1,000 tuples/s is left without a move.",
+        "join may run on no other machine.",
+    ]
+    assert shown("2") == ["Nothing runs there, so nothing stops."]
+    before = report.score()
+    report.type("#devices input >> nth=0", "0")
+    assert report.score() == before
+    assert page.input_value("#without") == "0"
+    assert plain(page.locator("#loss li").nth(2).inner_text()).startswith("0.0% of 1,000")
+    assert page.locator("#devices tr.uses").nth(2).inner_text() == "not used"
+
+
+def test_an_idle_machine_says_why(reports: Reports) -> None:
+    """It is too slow, no operator may run there, or it is just not used."""
+    devices = [Device("a", 2500.0), Device("b", 1e-3), Device("c", 2500.0), Device("d", 2500.0)]
+    graph = StreamGraph([Operator("only", 1e5, 0.0)])
+    rules = Constraints(allowed={"only": ["a", "b", "d"]})
+    problem = Problem(graph, Cluster(devices), source_rate=1000.0, constraints=rules)
+    page = reports(Placement(problem, np.array([0]))).page
+    assert page.locator("#devices tr.uses").all_inner_texts() == [
+        "",
+        "not used: too slow for each operator that may run there",
+        "not used: no operator may run there",
+        "not used",
+    ]
+
+
+def test_latencies_of_the_placement_s_own_run(reports: Reports) -> None:
+    placement = preset_placement(operators=6, source_rate=50.0, model="engine")
+    latency = simulate(placement).to_dict()["latency_s"]
+    facts = reports(placement).page.inner_text("#facts")
+    assert all(f"{name} {duration(seconds, 2)}" in facts for name, seconds in latency.items())
+
+
+def test_a_large_graph_shows_what_is_left_without_a_machine(reports: Reports) -> None:
+    placement = preset_placement(operators=600)
+    page = reports(placement).page
+    page.select_option("#without", "1")
+    stopped = placement.devices[np.newaxis] == 1
+    [left] = shares_left(placement, stopped)
+    assert page.locator("#loss li").all_inner_texts() == [
+        f"{stopped.sum()} operators stop and have to move.",
+        f"{left:.1%} of 20,000 tuples/s is left without a move.",
+        "Each may run on another machine.",
+    ]
+
+
+def test_the_streams_of_the_link_that_is_used_most(reports: Reports) -> None:
+    """On a page of a graph that is drawn and on one of a graph that is not."""
+    for operators in (40, 600):
+        placement = preset_placement(operators=operators, cluster=slow_links())
+        score = simulate(placement)
+        assert score.bottleneck.kind == "link"
+        found = explain(placement)
+        assert isinstance(found, Explanation)
+        expected = found.contributions
+        page = reports(placement).page
+        rows = page.locator("#details tbody tr").all_inner_texts()
+        assert [plain(row).split("\t") for row in rows] == [
+            [" → ".join(one.names), f"{one.share:.1%}"] for one in expected[: len(rows)]
+        ]
+        more = len(expected) - len(rows)
+        assert (f"and {more:,} more" in page.inner_text("#details")) == (more > 0)
+    assert more > 0
+
+
+def plain(text: str) -> str:
+    """Return text without the characters that isolate names."""
+    return text.replace("\u2068", "").replace("\u2069", "")
 
 
 def test_undo_redo_and_reset(reports: Reports) -> None:
@@ -153,13 +289,13 @@ def test_one_answer_to_what_limits_the_job(rate: float, reports: Reports) -> Non
     marked = page.locator("#devices .value.first, #links .value.first")
     if rate == 20.0:
         assert score["relative_throughput"] == 1
-        assert figure(report, "What limits it") == "nothing"
+        assert figure(report, "Busiest").startswith(score["bottleneck"]["kind"])
         assert float(figure(report, "Carries up to").replace(",", "")) > rate
-        assert page.inner_text("#alarmed") == "full first"
+        assert page.inner_text("#alarmed") == "busiest"
         assert alarmed.locator("visible=true").count() == 0
     else:
-        assert figure(report, "What limits it").startswith(score["bottleneck"]["kind"])
-        assert page.inner_text("#alarmed") == "what limits the job"
+        assert figure(report, "Bottleneck").startswith(score["bottleneck"]["kind"])
+        assert page.inner_text("#alarmed") == "bottleneck"
         assert alarmed.locator("visible=true").count() == 2  # in the figures, and in one list
     assert marked.count() == (score["bottleneck"]["kind"] != "operator")
 

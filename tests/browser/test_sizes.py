@@ -74,7 +74,7 @@ def test_a_placement_too_large_to_draw(kind: str, reports: Reports) -> None:
     score = simulate(job.placement())
     check_page_score(report.score(), score)
     for tile, load in zip(tiles.all_inner_texts(), score.devices, strict=True):
-        assert tile.split() == [load.name, f"{100 * load.utilisation:.1f}", "%"]
+        assert tile.split() == [load.name, f"{load.utilisation:.1%}"]
     assert len(Path(report.address.removeprefix("file://")).read_text()) < 900_000
 
 

@@ -284,7 +284,7 @@ def test_a_limit_on_latency_says_that_it_holds_without_losses_only() -> None:
 
 
 def test_headroom_is_named_unless_it_was_stated() -> None:
-    for target, expected in ((1.0, ["50.0% headroom at the bottleneck, device {} ("]), (0.9, [])):
+    for target, expected in ((1.0, ["50.0% headroom at the busiest device {} ("]), (0.9, [])):
         found = size(READ, "1x2000", target_utilisation=target, evaluations=500)
         texts = [part.text for part in view_of(found).body if isinstance(part, Line)]
         named = [text for text in texts if "headroom" in text]

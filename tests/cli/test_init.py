@@ -13,10 +13,17 @@ from tests.support.cli import Capture, json_of, refused, succeeds
 def test_the_starter_graph_can_be_placed(tmp_path: Path, capsys: Capture) -> None:
     succeeds(capsys, "init", tmp_path / "new" / "folder")
     graph, cluster = (tmp_path / "new" / "folder" / name for name in STARTERS)
-    for options in ((), ("--cluster", cluster)):  # the graph also works without its cluster
-        found = json_of(capsys, "place", graph, *options)
-        assert found["assignment"]["clicks"] == found["assignment"]["parse"]
-        assert found["throughput"] > 0
+    found = json_of(capsys, "place", graph, "--cluster", cluster)
+    assert found["assignment"]["clicks"] == found["assignment"]["parse"]
+    assert found["relative_throughput"] == 1
+    assert found["assignment"]["fraud-model"] == "gpu1"  # a label at work
+
+
+def test_the_starter_graph_on_devices_without_its_label(tmp_path: Path, capsys: Capture) -> None:
+    succeeds(capsys, "init", tmp_path)
+    error = refused(capsys, "place", tmp_path / "graph.json")
+    assert "operator 'fraud-model': it requires 'gpu' (on no device)" in error
+    assert "set --cluster FILE" in error
 
 
 def test_the_starters_have_comments(tmp_path: Path, capsys: Capture) -> None:

@@ -15,7 +15,7 @@ from streamplace.files import read_graph
 from streamplace.files.clusters import cluster_to
 from streamplace.files.schema import PlacementForm
 from streamplace.problem.cluster import Cluster
-from tests.support.cli import Capture, json_of, refused, succeeds
+from tests.support.cli import Capture, json_of, refused, succeeds, write_starter
 from tests.support.input_files import InputFiles
 
 
@@ -239,7 +239,7 @@ FIGURES = ("bound_s", "gap")
 def folder(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the current folder, with the starter files and a placement that is proven."""
     monkeypatch.chdir(tmp_path)
-    succeeds(capsys, "init")
+    write_starter(capsys, tmp_path)
     aim = ("--objective", "makespan", "--cluster", "cluster.json")
     succeeds(capsys, "place", "graph.json", *aim, "-o", "p.json")
     return tmp_path

@@ -16,8 +16,10 @@ from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGra
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.problem.losses import Losses
 from streamplace.reports.data import data_of, operator_rows, throughput_entry
+from streamplace.reports.loads import streams_on
 from streamplace.scoring.flow import flow
 from streamplace.scoring.throughput import bound, simulate
+from streamplace.workflows.explain_losses import shares_left
 from tests.support.browser_engines import (
     PAGE,
     Evaluate,
@@ -35,6 +37,7 @@ FILES = [
     "model",
     "limits",
     "rules",
+    "without",
     "state",
     "throughput",
     "view",
@@ -46,7 +49,7 @@ SHOWN = """(batch) => batch.map(({ data, settings }) => {
   const placement = SP.view.placementOf(row, graph, flow);
   const { problem } = placement;
   return settings.map((edit) => {
-    const view = SP.view.viewOf(placement, edit ?? placement.edits.first);
+    const view = SP.view.viewOf(placement, edit ?? placement.initial);
     const links = view.score.links.map((load) => [
       SP.links.linkName(load, problem.cluster),
       load.utilisation,
@@ -56,6 +59,11 @@ SHOWN = """(batch) => batch.map(({ data, settings }) => {
       links,
       bound: view.bound,
       work: problem.flow.work,
+      losses: problem.cluster.devices.map((_, d) => SP.without.lossOf(view, d)),
+      streams: view.score.links.map(({ link }) => [
+        link,
+        SP.model.streamsOn(link, problem.flow, problem.network, view.setting),
+      ]),
       broken: SP.rules.broken(problem, problem.flow, view.setting.assignment),
     };
   });
@@ -122,6 +130,66 @@ def edited(placement: Placement, rng: np.random.Generator) -> tuple[Placement, d
         "bandwidth": bandwidth,
     }
     return Placement(after, assignment), setting
+
+
+def left_without(placement: Placement, stopped: set[int]) -> float:
+    """Return the share of the source rate that is carried while some operators are stopped."""
+    problem, graph = placement.problem, placement.problem.graph
+    streams = list(zip(graph.stream_source, graph.stream_target, graph.selectivity, strict=True))
+    blocked = {v for v in stopped if graph.flowing[v]}
+    for _ in graph.names:
+        blocked |= {int(u) for u, w, tuples in streams if tuples > 0 and w in blocked}
+    if blocked and graph.firing == "all":
+        return 0.0
+    left = {graph.names[v]: graph.source_share[v] for v in graph.sources if v not in blocked}
+    share = float(sum(left.values()))
+    if share <= 0:
+        return 0.0
+    own = {graph.names[v]: left.get(graph.names[v], 0.0) / share for v in graph.sources}
+    rest = remade(problem, graph.with_numbers(source_shares=own)[0], None)
+    objective = problem.throughput_objective
+    rates = [rate * share for rate in problem.source_rates]
+    rest = rest.with_objective(objective.with_changes(rates))
+    return share * simulate(Placement(rest, placement.devices)).relative_throughput
+
+
+@pytest.mark.parametrize("seeds", [range(40), pytest.param(range(40, 400), marks=pytest.mark.long)])
+def test_losses_of_devices_and_streams_on_links(
+    seeds: Sequence[int], shown: Evaluate, share: Share
+) -> None:
+    """What is left without a device, what waits and is bound to it, and what loads each link."""
+    partly = bound_somewhere = several = 0
+    for seed in share.of(seeds):
+        problem = drawn(seed)
+        if problem is None:
+            continue
+        devices = np.random.default_rng(seed).integers(
+            len(problem.cluster.devices), size=len(problem.graph.names)
+        )
+        placement = Placement(problem, devices)
+        data = data_of([throughput_entry("t", placement)])
+        [page] = shown([{"data": data, "settings": [None]}])[0]
+        everywhere = np.arange(len(problem.cluster.devices))
+        left = shares_left(placement, devices == everywhere[:, np.newaxis])
+        assert [loss["left"] for loss in page["losses"]] == pytest.approx(left), seed
+        for d, loss in enumerate(page["losses"]):
+            stopped = np.flatnonzero(devices == d).tolist()
+            assert loss["stopped"] == stopped, seed
+            assert loss["left"] == pytest.approx(left_without(placement, {*stopped})), seed
+            partly += 0 < loss["left"] < 1
+            bound_somewhere += bool(loss["bound"])
+            if loss["bound"]:
+                assert d in data["placements"][0]["irreplaceable"], seed
+        known = streams_on(placement)
+        for link, streams in page["streams"]:
+            several += len(streams) > 1
+            if problem.graph.multicast == "none" and link in known:
+                shares = [each for *_, each in known[link]["rows"]]
+                assert known[link]["count"] == len(streams), seed
+                assert [each for _, each in streams[: len(shares)]] == pytest.approx(
+                    shares, abs=1e-4
+                )
+    assert min(partly, bound_somewhere, several) > 0
 
 
 @pytest.mark.parametrize(

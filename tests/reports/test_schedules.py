@@ -153,10 +153,9 @@ SHOWN = """(batch) => batch.map(({ data, edits }) => {
     const view = SP.view.viewOf(placement, setting);
     return { ...placement.problem.objective.scoreObject(view), broken: SP.view.brokenIn(view) };
   };
-  return [placement.edits.first, ...edits.map(([v, d]) => {
-    placement.edits.set(SP.state.moved(placement.edits.now(), v, d));
-    return placement.edits.now();
-  })].map(shown);
+  const settings = [placement.initial];
+  for (const [v, d] of edits) settings.push(SP.state.moved(settings.at(-1), v, d));
+  return settings.map(shown);
 })"""
 
 

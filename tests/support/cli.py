@@ -64,6 +64,13 @@ def check_score_keys(score: dict[str, Any], devices: int) -> None:
     assert all(set(row) == {"from", "to", "utilisation"} for row in score["links"])
 
 
+def write_starter(capsys: Capture, folder: Path) -> None:
+    """Write the files of `init`, without the label that one of the operators requires."""
+    succeeds(capsys, "init", folder)
+    graph = folder / "graph.json"
+    graph.write_text(graph.read_text().replace('"gpu"', ""))
+
+
 def refused(capsys: Capture, *arguments: object, code: int = 2) -> str:
     """Run a command that must fail with one line on stderr, and return that line."""
     capsys.readouterr()

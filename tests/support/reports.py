@@ -113,8 +113,12 @@ class Reports:
     def __call__(
         self, *placements: Placement, title: str = "placement.json", placer: str = ""
     ) -> Report:
+        return self.show(report_html([entry(title, each, placer) for each in placements]))
+
+    def show(self, html: str) -> Report:
+        """Open a page."""
         file = self._folder / f"report{len(self.opened)}.html"
-        file.write_text(report_html([entry(title, placement, placer) for placement in placements]))
+        file.write_text(html)
         page = self._browser.new_page(viewport=VIEWPORT, reduced_motion="reduce")
         report = Report(page, file.as_uri())
         page.on("console", lambda message: report.errors.append(message.text))

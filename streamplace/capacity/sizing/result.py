@@ -185,17 +185,18 @@ class SizeResult(Displayable):
             limits = [Line("devices: {}", (Names.of(self.devices),)), *limits]
         shown = self.score.view_with(self.placement).body
         body = (table, *shown, *limits, *latency, *self._headroom(), Line(self.headline))
-        return View(f"Size: {self.headline}", (self.score.bottleneck.headline,), body)
+        top = self.score.bottleneck.headline(self.placement.problem.target_utilisation)
+        return View(f"Size: {self.headline}", (top,), body)
 
     def _headroom(self) -> tuple[Line, ...]:
-        """Return what is left at the bottleneck, unless a share to leave was stated."""
+        """Return what is left of what is used most, unless a share to leave was stated."""
         if self.placement is None or self.score is None:
             return ()
         if self.placement.problem.target_utilisation < 1:
             return ()
         top = self.score.bottleneck
         left = percent(max(0.0, 1.0 - top.utilisation))
-        text = f"{left} headroom at the bottleneck, {top.kind} {{}} (--target-utilisation sets it)"
+        text = f"{left} headroom at the {top.called()} {{}} (--target-utilisation sets it)"
         return (Line(text, (top.name,)),)
 
 

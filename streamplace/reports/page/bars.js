@@ -24,19 +24,19 @@ SP.bars = (() => {
     return {
       meter,
       value,
-      /** Show a utilisation; `isFirst` marks what is full first, `limited` whether it limits the job. */
-      set(utilisation, scale, usable, isFirst, limited) {
+      /** Show a utilisation; `isFirst` marks what is used most, and `full` whether that is full. */
+      set(utilisation, scale, usable, isFirst, full) {
         fill.style.width = `${Math.min(100, (100 * utilisation) / scale)}%`;
         mark.style.left = `${(100 * usable) / scale}%`;
         fill.style.setProperty("--allowed", `${(100 * usable) / Math.max(utilisation, usable)}%`);
         for (const node of [meter, value]) {
           node.classList.toggle("first", isFirst);
-          node.classList.toggle("alarm", isFirst && limited);
+          node.classList.toggle("alarm", isFirst && full);
         }
         meter.setAttribute("aria-valuenow", String(Number((100 * utilisation).toPrecision(6))));
         meter.setAttribute(
           "aria-valuetext",
-          percent(utilisation) + (isFirst ? (limited ? ", limits the job" : ", full first") : ""),
+          percent(utilisation) + (isFirst ? (full ? ", bottleneck" : ", busiest") : ""),
         );
         put(value, percent(utilisation));
       },
@@ -47,9 +47,11 @@ SP.bars = (() => {
    * Build the rows of devices; if there are many, the busiest of the original placement come first.
    * `calls` has mips(device, text) and choose(kind, number).
    */
-  function devices(body, { cluster, called, limits, schedule }, first, calls) {
+  function devices(body, problem, first, calls) {
+    const { cluster, called, limits, schedule } = problem;
     const facts = cluster.devices.map(factsOf);
-    const hasUses = limits.length > 0 || facts.some((texts) => texts.length > 0);
+    const hasFacts = facts.some((texts) => texts.length > 0);
+    const hasUses = limits.length > 0 || hasFacts || first.used < cluster.devices.length;
     const { narrow, whole } = SP.labels;
     const rows = cluster.devices.map((device, d) => {
       const shown = bar(called.devices(d));
@@ -91,9 +93,10 @@ SP.bars = (() => {
         const scale = Math.max(1, score.bottleneck.utilisation);
         rows.forEach((row, d) => {
           const isFirst = score.bottleneck.kind === "device" && score.bottleneck.device === d;
-          row.shown.set(score.devices[d], scale, usable, isFirst, score.limited);
+          row.shown.set(score.devices[d], scale, usable, isFirst, score.full);
           put(row.runs, number(sums.operators[d]));
-          showUses(row.uses, facts[d], limits, used, d);
+          const idle = sums.operators[d] === 0 ? [SP.rules.whyIdle(problem, setting, d)] : [];
+          showUses(row.uses, [...idle, ...facts[d]], limits, used, d);
           if (schedule) return;
           if (row.input !== document.activeElement || Number(row.input.value) !== setting.mips[d]) {
             SP.text.fill(row.input, String(setting.mips[d]));
@@ -129,8 +132,11 @@ SP.bars = (() => {
     cell.classList.toggle("alarm", exceeds);
   }
 
-  /** Build the rows of links, the busiest first; rows are reused while their links carry traffic. */
-  function links(body, note, called) {
+  /**
+   * Build the rows of links, the busiest first; rows are reused while their links carry traffic.
+   * `calls` has choose(kind, number).
+   */
+  function links(body, note, called, calls) {
     let kept = new Map();
     return {
       show(score, usable) {
@@ -140,7 +146,8 @@ SP.bars = (() => {
         );
         const shown = busiest.slice(0, LINKS);
         const next = new Map();
-        for (const load of shown) next.set(load.link, kept.get(load.link) ?? made(load, called));
+        for (const load of shown)
+          next.set(load.link, kept.get(load.link) ?? made(load, called, calls));
         kept = next;
         const rows = [...kept.values()].map((entry) => entry.row);
         if (
@@ -151,7 +158,7 @@ SP.bars = (() => {
         }
         for (const load of shown) {
           const isFirst = score.bottleneck.link === load.link;
-          kept.get(load.link).shown.set(load.utilisation, scale, usable, isFirst, score.limited);
+          kept.get(load.link).shown.set(load.utilisation, scale, usable, isFirst, score.full);
         }
         const more = busiest.length - shown.length;
         put(note, linkNote(busiest.length, more));
@@ -161,10 +168,12 @@ SP.bars = (() => {
 
   function linkNote(count, more) {
     if (count === 0) return "No stream crosses between devices.";
-    return more > 0 ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy` : "";
+    return more > 0
+      ? `and ${counted(more, "more link")} that ${more === 1 ? "is" : "are"} less busy`
+      : "";
   }
 
-  function made(load, called) {
+  function made(load, called, calls) {
     const { narrow, whole } = SP.labels;
     const { from, to, uplink } = load;
     const half = (d) => named(called, d, HALF);
@@ -174,10 +183,19 @@ SP.bars = (() => {
     else if (to === null) parts.push("out of ", named(called, from, narrow));
     else parts.push(half(from), " → ", half(to));
     const shown = bar(SP.text.linked(load, called));
+    const onclick = () => calls.choose("link", load.link);
     const row = element(
       "tr",
       { title: SP.text.linked(load, called, whole) },
-      element("th", { scope: "row" }, ...parts),
+      element(
+        "th",
+        { scope: "row" },
+        element(
+          "button",
+          { class: "plain", type: "button", onclick },
+          element("span", {}, ...parts),
+        ),
+      ),
       element("td", { class: "wide" }, shown.meter),
       element("td", {}, shown.value),
     );

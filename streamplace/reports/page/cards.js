@@ -30,6 +30,7 @@ SP.cards = (() => {
     const several = new Set(problems.map((problem) => problem.graph)).size > 1;
     const titles = SP.labels.called(problems.map((problem) => problem.title));
     const made = problems.map((problem, i) => {
+      const sentence = element("span", { class: "sentence" });
       const main = element("strong");
       const details = element("span", { class: "more" });
       const limit = element("span", { class: "more" });
@@ -43,6 +44,7 @@ SP.cards = (() => {
       const card = element(
         "button",
         { class: "card", type: "button", onclick: () => calls.select(i) },
+        sentence,
         picture,
         element(
           "span",
@@ -54,7 +56,7 @@ SP.cards = (() => {
           limit,
         ),
       );
-      return { card, main, details, limit, edited, picture };
+      return { card, sentence, main, details, limit, edited, picture };
     });
     container.replaceChildren(...made.map((one) => one.card));
     container.hidden = problems.length < 2;
@@ -62,14 +64,14 @@ SP.cards = (() => {
       show(i, view) {
         const one = made[i];
         const lines = view.problem.objective.lines(view);
+        put(one.sentence, view.problem.objective.sentence(view));
         put(one.main, lines.main);
         put(one.details, lines.details);
         one.limit.replaceChildren(...lines.limit);
         one.edited.hidden = !view.edited;
       },
       draw(i, flow, placed, assignment) {
-        if (problems.length > 1)
-          SP.pictures.draw(made[i].picture, flow, placed, assignment);
+        if (problems.length > 1) SP.pictures.draw(made[i].picture, flow, placed, assignment);
       },
       choose(chosen) {
         made.forEach((one, i) => one.card.setAttribute("aria-pressed", String(i === chosen)));

@@ -3,6 +3,8 @@ SP.details = (() => {
   "use strict";
   const { element, number, bytes, counted, percent, shortened } = SP.text;
 
+  const STREAMS = 8; // largest number of streams of a link that are listed
+
   const line = (text) => element("bdi", { dir: "auto", class: "whole" }, text);
   const name = (text) => line(shortened(text, SP.labels.whole));
   const named = (called, i) => line(called(i, SP.labels.whole));
@@ -95,6 +97,47 @@ SP.details = (() => {
     ];
   }
 
+  /** Return the largest streams on a link, [name, share of its load], and the number of all. */
+  function streamsOn({ problem, setting }, link) {
+    const { flow, network, called, streams } = problem;
+    const pair = (ends) => ends.map(SP.text.isolated).join(" → ");
+    if (!flow) {
+      const { count = 0, rows: known = [] } = streams[link] ?? {};
+      const short = (text) => shortened(text, SP.labels.label);
+      return [known.map(([u, w, share]) => [pair([short(u), short(w)]), share]), count];
+    }
+    const all = SP.model.streamsOn(link, flow, network, setting);
+    const largest = all.slice(0, STREAMS).map(([[e, ...others], share]) => {
+      const ends = pair([flow.source[e], flow.target[e]].map((v) => called.operators(v)));
+      return [others.length > 0 ? `${ends} and ${number(others.length)} more` : ends, share];
+    });
+    return [largest, all.length];
+  }
+
+  function link(view, l) {
+    const load = view.score.links.find((each) => each.link === l);
+    if (load === undefined) return [];
+    const [largest, count] = streamsOn(view, l);
+    const tableRows = largest.map(([text, share]) =>
+      element(
+        "tr",
+        {},
+        element("th", { scope: "row", dir: "auto" }, text),
+        element("td", {}, percent(share)),
+      ),
+    );
+    const more = count - largest.length;
+    return [
+      element("h3", {}, "Link ", line(SP.text.linked(load, view.problem.called.devices))),
+      rows([
+        ["Utilisation", percent(load.utilisation)],
+        ["Streams", counted(count, "stream")],
+      ]),
+      element("table", {}, element("tbody", {}, ...tableRows)),
+      element("p", { class: "more" }, more > 0 ? `and ${number(more)} more` : ""),
+    ];
+  }
+
   function device(view, d) {
     const { cluster, called, limits, schedule } = view.problem;
     const { setting, score, sums } = view;
@@ -121,9 +164,17 @@ SP.details = (() => {
     ];
   }
 
+  /** Return the device, link or operator with the largest utilisation as { kind, number }, or null. */
+  function busiest({ bottleneck }) {
+    const found = ["operator", "link", "device"].find((kind) => bottleneck[kind] != null);
+    return found === undefined ? null : { kind: found, number: bottleneck[found] };
+  }
+
+  /** Show the details of what is chosen, or else of what is used most. */
   function show(container, view, chosen, calls) {
-    const kinds = { operator, stream, device };
-    if (chosen === null) {
+    const kinds = { operator, stream, device, link };
+    const { kind, number } = chosen ?? busiest(view.score) ?? {};
+    if (kind === undefined) {
       const hint = view.problem.flow
         ? "Choose an operator, a stream or a device."
         : "Choose a device.";
@@ -131,7 +182,7 @@ SP.details = (() => {
       return;
     }
     const inUse = container.contains(document.activeElement);
-    container.replaceChildren(...kinds[chosen.kind](view, chosen.number, calls));
+    container.replaceChildren(...kinds[kind](view, number, calls));
     if (inUse) container.querySelector("select")?.focus(); // keeps the keyboard focus
   }
 

@@ -12,12 +12,16 @@ SP.flow = (() => {
     const payload = file.operators.map((operator) => operator.payload_bytes ?? 0);
     const bits = file.streams.map((stream, e) => 8 * (stream.payload_bytes ?? payload[source[e]]));
     const joins = file.firing === "all"; // operators take one tuple from each input at a time
-    const tuples = joins ? new Float64Array(names.length).fill(1) : shares(file, names, target);
+    const fed = new Set(target);
+    const sources = names.map((_, v) => v).filter((v) => !fed.has(v));
+    const tuples = joins ? new Float64Array(names.length).fill(1) : shares(file, names, sources);
     if (joins) selectivity.fill(1);
     else source.forEach((u, e) => (tuples[target[e]] += tuples[u] * selectivity[e]));
     const times = file.operators.map(SP.times.timesOf);
     return {
       names,
+      joins,
+      sources,
       index,
       source,
       target,
@@ -32,9 +36,7 @@ SP.flow = (() => {
     };
   }
 
-  function shares(file, names, target) {
-    const fed = new Set(target);
-    const sources = names.map((_, v) => v).filter((v) => !fed.has(v));
+  function shares(file, names, sources) {
     const found = new Float64Array(names.length);
     const stored = file.source_shares && new Map(Object.entries(file.source_shares));
     for (const v of sources) found[v] = stored ? stored.get(names[v]) : 1 / sources.length;
@@ -42,9 +44,9 @@ SP.flow = (() => {
   }
 
   /**
-   * Return the messages between devices: sender, receivers, tuples and bits of each for one tuple at
-   * the sources. Streams share them by the graph's kind of multicast, and a message has the most
-   * tuples and bits of any of its streams.
+   * Return the messages between devices: sender, receivers, streams, tuples and bits of each for one
+   * tuple at the sources. Streams share them by the graph's kind of multicast, and a message has the
+   * most tuples and bits of any of its streams.
    */
   function messagesOf(flow, assignment) {
     const [messages, found] = [[], new Map()];
@@ -54,15 +56,35 @@ SP.flow = (() => {
       if (a === b || !(tuples > 0)) return;
       const key = { none: `${e}`, device: `${u} ${b}`, all: `${u}` }[flow.multicast];
       if (!found.has(key)) {
-        found.set(key, { a, to: [], tuples: 0, size: 0, together: flow.multicast === "all" });
+        const together = flow.multicast === "all";
+        found.set(key, { a, to: [], streams: [], tuples: 0, size: 0, together });
         messages.push(found.get(key));
       }
       const message = found.get(key);
       if (!message.to.includes(b)) message.to.push(b);
+      message.streams.push(e);
       message.tuples = Math.max(message.tuples, tuples);
       message.size = Math.max(message.size, tuples * flow.bits[e]);
     });
     return messages;
+  }
+
+  /**
+   * Return what flows while some operators, a set, are stopped. What sends to them stops as well, as
+   * queues fill, and what follows gets no tuples from there.
+   */
+  function flowWithout(flow, stopped) {
+    const blocked = flow.names.map((_, v) => stopped.has(v) && flow.tuples[v] > 0);
+    if (!blocked.includes(true)) return flow;
+    for (let e = flow.source.length - 1; e >= 0; e--) {
+      if (flow.selectivity[e] > 0 && blocked[flow.target[e]]) blocked[flow.source[e]] = true;
+    }
+    const tuples = new Float64Array(flow.names.length);
+    const left = flow.joins ? [] : flow.sources.filter((v) => !blocked[v]); // joins need all inputs
+    for (const v of left) tuples[v] = flow.tuples[v];
+    flow.source.forEach((u, e) => (tuples[flow.target[e]] += tuples[u] * flow.selectivity[e]));
+    const streamTuples = flow.source.map((u, e) => tuples[u] * flow.selectivity[e]);
+    return { ...flow, tuples, streamTuples };
   }
 
   /** Return the heaviest work of operators without times, by the number of cores that they can use. */
@@ -80,5 +102,5 @@ SP.flow = (() => {
     return flow.work.reduce((sum, work, v) => sum + (flow.times[v].size > 0 ? 0 : work), 0);
   }
 
-  return { flowOf, messagesOf, heaviestOf, plainWork };
+  return { flowOf, flowWithout, messagesOf, heaviestOf, plainWork };
 })();

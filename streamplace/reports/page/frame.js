@@ -15,9 +15,9 @@ SP.frame = (() => {
   };
 
   /** Say what the mark in the legend means for a score. */
-  function legend({ limited, critical }) {
-    text.put(at("alarmed"), critical ? "critical path" : limited ? "what limits the job" : "full first");
-    at("alarmed").previousElementSibling.classList.toggle("alarm", Boolean(critical) || limited);
+  function legend({ full, critical }) {
+    text.put(at("alarmed"), critical ? "critical path" : full ? "bottleneck" : "busiest");
+    at("alarmed").previousElementSibling.classList.toggle("alarm", Boolean(critical) || full);
   }
 
   /** Show and label the parts of the page that a problem needs. */
@@ -26,12 +26,14 @@ SP.frame = (() => {
     document.body.classList.toggle("scheduled", scheduled);
     at("timeline").hidden = !scheduled;
     at("gantt").setAttribute("aria-label", `Schedule: ${KEYS}`);
-    for (const id of ["what-if", "links-section", "model"]) at(id).hidden = scheduled;
+    for (const id of ["offer", "what-if", "links-section", "model"]) at(id).hidden = scheduled;
     text.put(at("sized"), scheduled ? "its shortest time" : "CPU work");
     text.put(at("share"), scheduled ? "Share of all time" : "Share of all CPU");
     at("legend-pin").hidden = Object.keys(problem.constraints.pins ?? {}).length === 0;
     text.put(at("speed"), scheduled ? "" : "MIPS");
     at("operators-section").hidden = !problem.flow && !problem.operators;
+    const side = at("details").parentElement; // tiles leave room below them
+    (problem.drawn ? side : at("picture").parentElement).append(at("links-section"));
     at("save").hidden = !problem.flow;
     for (const id of ["fit", "zoom-in", "zoom-out", "legend"]) at(id).hidden = !problem.drawn;
     const box = at("graph");

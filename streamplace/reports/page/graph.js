@@ -129,7 +129,7 @@ SP.graph = (() => {
       if (untouched) fit(gently);
     }
 
-    /** Return whether a stream is on the link that is full first or on the critical path. */
+    /** Return whether a stream is on the link that is used most or on the critical path. */
     function limits({ bottleneck: { link }, critical }, shown, e) {
       if (critical) return critical.streams.has(e);
       const [a, b] = [shown[flow.source[e]], shown[flow.target[e]]];
@@ -137,12 +137,12 @@ SP.graph = (() => {
     }
 
     /**
-     * Mark what is full first, or the critical path, and show utilisations in the lanes; `shown` is the
+     * Mark what is used most, or the critical path, and show utilisations in the lanes; `shown` is the
      * scored assignment.
      */
     function mark(score, shown) {
       const { kind, device: d, operator } = score.bottleneck;
-      const look = score.critical || score.limited ? "full" : "first";
+      const look = score.critical || score.full ? "full" : "first";
       cy.elements(".full, .first").removeClass("full first");
       cy.batch(() => {
         for (const { device } of placed.lanes) {

@@ -24,11 +24,13 @@
   let trial = null; // a setting that is only previewed, while an operator is dragged
   const timing = { firstPicture: null, lastEdit: null };
 
+  const edits = state.history(placements.map(({ initial }) => initial));
   const now = () => placements[chosen];
-  const view = () => viewOf(now(), trial ?? now().edits.now());
+  const setting = () => edits.now()[chosen];
+  const view = () => viewOf(now(), trial ?? setting());
 
-  function edit(next, kind = null) {
-    now().edits.set(next, kind);
+  function edit(next) {
+    edits.set(edits.now().with(chosen, next));
     refresh();
   }
 
@@ -40,7 +42,7 @@
       timing.firstPicture ??= performance.now();
     },
     preview(v, d) {
-      trial = state.moved(now().edits.now(), v, d);
+      trial = state.moved(setting(), v, d);
       const preview = view();
       shown.graph.preview(preview.score, trial.assignment);
       shown.gantt?.show(preview);
@@ -52,29 +54,33 @@
     },
     move(v, d) {
       trial = null;
-      const setting = now().edits.now();
-      if (setting.assignment[v] === d) refresh();
-      else edit(state.moved(setting, v, d));
+      if (setting().assignment[v] === d) refresh();
+      else edit(state.moved(setting(), v, d));
     },
     rate(value, kind) {
       const rate = state.valid(value);
-      if (rate === null) refresh();
-      else edit(state.withRate(now().edits.now(), rate), kind);
+      if (rate !== null)
+        edits.set(
+          edits.now().map((one) => state.withRate(one, rate)),
+          kind,
+        );
+      refresh();
     },
     unseen(count) {
       const some = `${text.counted(count, "message")} in sight ${count === 1 ? "is" : "are"} not drawn: zoom in.`;
       text.put(at("unseen"), count > 0 ? some : "");
     },
-    settle: () => now().edits.settle(),
+    settle: () => edits.settle(),
     mips(d, value) {
       const mips = state.valid(value);
+      if (value.trim() !== "" && Number(value) === 0) without.choose(d); // no machine is as slow
       if (mips === null) refresh();
-      else edit(state.withMips(now().edits.now(), d, mips));
+      else edit(state.withMips(setting(), d, mips));
     },
     bandwidth(value) {
       const mbps = value.trim() === "" ? null : state.valid(value);
       if (mbps === null && value.trim() !== "") refresh();
-      else edit(state.withBandwidth(now().edits.now(), mbps));
+      else edit(state.withBandwidth(setting(), mbps));
     },
     choose(kind, number) {
       selected = { kind, number };
@@ -93,12 +99,17 @@
   );
   const rate = SP.controls.rate(at("slider"), at("rate"), calls);
   const bandwidth = SP.controls.bandwidth(at("bandwidth"), calls);
+  const without = SP.without.control(at("without"), at("loss"));
 
   /** Show the figures of a view: everything but the drawing and the input fields. */
   function figures(current) {
     const usable = current.problem.target_utilisation ?? 1;
     shown.strip.show(current);
     cards.show(chosen, current);
+    text.put(
+      at("sentence"),
+      placements.length > 1 ? "" : current.problem.objective.sentence(current),
+    );
     shown.devices.show(current, usable);
     shown.links?.show(current.score, usable);
     SP.frame.legend(current.score);
@@ -109,28 +120,39 @@
   function refresh(gently = true) {
     const began = performance.now();
     const current = view();
-    const { edits } = now();
     shown.graph.show(current.setting, current.score, gently);
     shown.gantt?.show(current);
     figures(current);
     if (!current.problem.schedule) {
       rate.show(current.setting.rate);
       bandwidth.show(current.setting.bandwidth);
+      without.show(current);
     }
     shown.operators?.show(current.setting.assignment, current.score);
     SP.details.show(at("details"), current, selected, calls);
     at("undo").disabled = !edits.canUndo();
     at("redo").disabled = !edits.canRedo();
-    at("reset").disabled = !current.edited;
+    at("reset").disabled = edits.isFirst();
     text.put(at("announcement"), current.problem.objective.announcement(current));
-    thumbnail(chosen);
+    showCards();
     timing.lastEdit = performance.now() - began;
   }
 
+  /** Show the cards of all placements whose settings have changed. */
+  function showCards() {
+    placements.forEach((placement, i) => {
+      const next = edits.now()[i];
+      if (placement.carded === next) return;
+      placement.carded = next;
+      if (i !== chosen) cards.show(i, viewOf(placement, next));
+      thumbnail(i);
+    });
+  }
+
   function thumbnail(i) {
-    const { problem, edits } = placements[i];
+    const { problem } = placements[i];
     if (placements.length < 2 || !problem.drawn) return;
-    const { assignment } = edits.now();
+    const { assignment } = edits.now()[i];
     const placed = SP.layout.lanesOf(
       SP.layout.layersOf(problem.flow),
       assignment,
@@ -154,11 +176,11 @@
       devices: SP.bars.devices(at("devices"), problem, now().first, calls),
       links: problem.schedule
         ? null
-        : SP.bars.links(at("links"), at("links-note"), problem.called.devices),
+        : SP.bars.links(at("links"), at("links-note"), problem.called.devices, calls),
     };
     shown.devices.recolour();
     shown.gantt?.messages(at("messages").checked);
-    if (!problem.schedule) rate.start(problem.source_rate);
+    without.start(problem);
     cards.choose(i);
     const guesses = problem.guesses ? [`${problem.guesses}.`] : [];
     SP.controls.notes(at("notes"), [...guesses, ...problem.objective.notesOf(problem)]);
@@ -180,7 +202,7 @@
     const box = at("graph");
     box.replaceChildren();
     if (problem.drawn) {
-      return SP.graph.drawing(box, problem, now().edits.now().assignment, calls);
+      return SP.graph.drawing(box, problem, setting().assignment, calls);
     }
     requestAnimationFrame(calls.drawn);
     const noun = problem.graph.logical === undefined ? "operator" : "instance";
@@ -190,34 +212,37 @@
 
   /** Return the chosen operator and its device, for the arrow keys; null if no graph is drawn. */
   function whereNow() {
-    const { problem, edits } = now();
+    const { problem } = now();
     if (!problem.flow) return null;
     const operator = selected?.kind === "operator" ? selected.number : null;
-    const device = edits.now().assignment[operator];
+    const device = setting().assignment[operator];
     const [operators, devices] = [problem.flow.names.length, problem.network.count];
     return { operator, device, operators, devices };
   }
 
   /** Return an operator with its device, as text for screen readers. */
   function placeOf(v) {
-    const { problem, edits } = now();
-    const { operators, devices } = problem.called;
-    return `operator ${operators(v)} on ${devices(edits.now().assignment[v])}`;
+    const { operators, devices } = now().problem.called;
+    return `operator ${operators(v)} on ${devices(setting().assignment[v])}`;
   }
 
-  function undo() {
-    if (now().edits.undo()) refresh();
+  /** Undo or redo an edit, and show a placement that it changes. */
+  function step(change) {
+    const before = edits.now();
+    change();
+    const isChanged = (_, i) => edits.now()[i] !== before[i];
+    if (isChanged(null, chosen)) refresh();
+    else if (before.some(isChanged)) select(before.findIndex(isChanged));
   }
 
-  function redo() {
-    if (now().edits.redo()) refresh();
-  }
+  const undo = () => step(edits.undo);
+  const redo = () => step(edits.redo);
 
   SP.keys.history(undo, redo);
   for (const id of ["graph", "gantt"]) SP.keys.arrows(at(id), whereNow, calls);
   at("undo").addEventListener("click", undo);
   at("redo").addEventListener("click", redo);
-  at("reset").addEventListener("click", () => now().edits.reset() && refresh());
+  at("reset").addEventListener("click", () => step(edits.reset));
   at("save").addEventListener("click", () => SP.download.save(view()));
   at("fit").addEventListener("click", () => shown.graph.fit());
   at("zoom-in").addEventListener("click", () => shown.graph.zoom(1.3));
@@ -237,9 +262,9 @@
   SP.paper.letPrint(at("graph"), { recolour, picture: () => shown.graph.picture() });
   for (const id of ["devices", "links", "operators"]) SP.folds.fold(at(id));
 
-  placements.forEach((placement, i) => cards.show(i, viewOf(placement, placement.edits.now())));
+  at("everywhere").hidden = placements.length < 2;
+  rate.start(placements.find(({ problem }) => !problem.schedule)?.initial.rate ?? 1);
   select(0);
-  setTimeout(() => placements.forEach((_, i) => thumbnail(i)));
 
   window.streamplace = Object.freeze({
     /** The score of the chosen placement as it is edited now; links as [from, to, utilisation], uplinks as [group, direction, utilisation]. */

@@ -12,8 +12,7 @@ SP.makespan = (() => {
   function fieldsOf(data, flow) {
     const tasks = SP.tasks.tasksOf(data.tasks);
     const everywhere = Array.from({ length: tasks.devices }, (_, d) => d);
-    const fastest = (_, v) =>
-      Math.min(...everywhere.map((d) => SP.tasks.secondsOn(tasks, v, d)));
+    const fastest = (_, v) => Math.min(...everywhere.map((d) => SP.tasks.secondsOn(tasks, v, d)));
     return {
       schedule: { ...data, tasks },
       flow: { ...flow, work: flow.names.map(fastest) },
@@ -21,7 +20,7 @@ SP.makespan = (() => {
   }
 
   /** Return everything shown for a placement at a setting. */
-  function viewOf({ problem, edits, first = null }, setting) {
+  function viewOf({ problem, initial, first = null }, setting) {
     const { schedule } = problem;
     const { run, order } = shortest(schedule, setting.assignment);
     const score = scoreOf(problem, setting.assignment, run);
@@ -36,7 +35,7 @@ SP.makespan = (() => {
       first: first ?? score,
       bound: problem.bound_s,
       earliest: problem.bound_s, // the bound on the makespan, which the chart shows
-      edited: !state.same(setting, edits.first),
+      edited: !state.same(setting, initial),
     };
   }
 
@@ -174,6 +173,9 @@ SP.makespan = (() => {
     return shares.map(([name, share]) => `${name} ${percent(share)}`);
   }
 
+  /** Return what a card says first: nothing, as all that is computed stands below. */
+  const sentence = () => "";
+
   /** Return the lines of a placement's card. */
   function lines({ score }) {
     const exists = score.makespan !== Infinity;
@@ -207,5 +209,5 @@ SP.makespan = (() => {
     };
   }
 
-  return { fieldsOf, viewOf, notesOf, figures, lines, announcement, scoreObject };
+  return { fieldsOf, viewOf, notesOf, figures, sentence, lines, announcement, scoreObject };
 })();

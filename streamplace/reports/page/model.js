@@ -7,6 +7,7 @@ SP.model = (() => {
   const { messagesOf } = SP.flow;
   const { devicesAt, instructionsOn, timeOn } = SP.times;
   const { endsOf, linkCosts, linkName, ownLinks, uplinksBetween } = SP.links;
+  const SHOWN = 5e-4; // smaller differences of utilisations are not shown
   const ROUNDING = 1e-12; // relative difference of utilisations that are equal but for rounding
 
   /**
@@ -39,19 +40,11 @@ SP.model = (() => {
       const load = map.get(link) ?? [0, 0];
       map.set(link, [load[0] + x, load[1] + y]);
     };
-    const { nic, kind, count } = network;
-    for (const { a, to, tuples, size, together } of messagesOf(flow, assignment)) {
-      const sends = to.map((b) => (nic ? a : a * count + b));
-      const receives = to.map((b) => (nic ? count + b : a * count + b));
-      const passed = to.map((b) => uplinksBetween(a, b, network));
-      const costs = sends.map((link) => linkCosts(network, link, bandwidth));
-      const most = (of) => sends[largest(costs.map(of))];
-      const once = together && (nic || kind === "egress");
-      const slowest = most(({ gap, perBit }) => tuples * gap + size * perBit);
-      const own = nic ? [slowest, ...receives] : once ? [slowest] : sends;
-      for (const link of kind === "free" ? [] : own) add(links, link, tuples, size);
-      for (const link of new Set(passed.flat())) add(links, link, tuples, size);
-      add(overheads, most(({ overhead }) => overhead), tuples, 0);
+    for (const message of messagesOf(flow, assignment)) {
+      const { a, to, tuples, size } = message;
+      const { occupied, dearest, receives } = passOf(message, network, bandwidth);
+      for (const link of occupied) add(links, link, tuples, size);
+      add(overheads, dearest, tuples, 0);
       bits[a] += size;
       to.forEach((b, i) => {
         add(overheads, receives[i], 0, tuples);
@@ -59,6 +52,47 @@ SP.model = (() => {
       });
     }
     return { work, busy, operators, own, ownBusy, links, overheads, bits };
+  }
+
+  /** Return the links that a message occupies, and those whose overhead its ends pay. */
+  function passOf({ a, to, tuples, size, together }, network, bandwidth) {
+    const { nic, kind, count } = network;
+    const sends = to.map((b) => (nic ? a : a * count + b));
+    const receives = to.map((b) => (nic ? count + b : a * count + b));
+    const passed = to.flatMap((b) => uplinksBetween(a, b, network));
+    const costs = sends.map((link) => linkCosts(network, link, bandwidth));
+    const most = (of) => sends[largest(costs.map(of))];
+    const once = together && (nic || kind === "egress");
+    const slowest = most(({ gap, perBit }) => tuples * gap + size * perBit);
+    const own = nic ? [slowest, ...receives] : once ? [slowest] : sends;
+    return {
+      occupied: [...(kind === "free" ? [] : own), ...new Set(passed)],
+      dearest: most(({ overhead }) => overhead),
+      receives,
+    };
+  }
+
+  /** Return the link of scores on which a link of sums counts: under egress, all that a device sends. */
+  function scoredLink(link, { kind, nic, count }) {
+    return kind === "egress" && link < ownLinks(count, nic) ? endsOf(link, count, nic)[0] : link;
+  }
+
+  /** Return [streams of a message, share of the link's load] of a link of scores, the largest first. */
+  function streamsOn(link, flow, network, { assignment, bandwidth }) {
+    const found = messagesOf(flow, assignment).flatMap((message) => {
+      const on = passOf(message, network, bandwidth).occupied;
+      const loads = on
+        .filter((each) => scoredLink(each, network) === link)
+        .map((each) => {
+          const { gap, perBit } = linkCosts(network, each, bandwidth);
+          return message.tuples * gap + message.size * perBit;
+        });
+      const load = loads.reduce((sum, each) => sum + each, 0);
+      return load > 0 ? [[message.streams, load]] : [];
+    });
+    const total = found.reduce((sum, [, load]) => sum + load, 0);
+    const shares = found.map(([streams, load]) => [streams, load / total]);
+    return shares.sort(([, x], [, y]) => y - x);
   }
 
   /** Return the sums of a report's data in the form of `sumsOf`. */
@@ -90,9 +124,9 @@ SP.model = (() => {
       const costs = linkCosts(network, number, setting.bandwidth);
       const uplink = network.shared[number - ownLinks(count, nic)] ?? null;
       const [from, end] = endsOf(number, count, nic);
-      const shared = kind === "egress" && uplink === null; // by all that the device sends
-      const link = shared ? from : number;
-      const load = found.get(link) ?? { link, from, to: shared ? null : end, uplink, utilisation: 0 };
+      const link = scoredLink(number, network);
+      const to = kind === "egress" ? null : end;
+      const load = found.get(link) ?? { link, from, to, uplink, utilisation: 0 };
       load.utilisation += rate * (tuples * costs.gap + bits * costs.perBit);
       found.set(link, load);
     }
@@ -109,7 +143,7 @@ SP.model = (() => {
       rate,
       throughput: rate * relative,
       relative,
-      limited: relative < 1,
+      full: bottleneck.utilisation > most - SHOWN,
       carries: (rate * most) / bottleneck.utilisation,
       devices,
       links,
@@ -160,11 +194,13 @@ SP.model = (() => {
     const capacity = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * d.cores * most);
     const total = capacity.reduce((sum, c) => sum + c, 0);
     const alone = heaviest.map(([cores, work]) => {
-      const speeds = cluster.devices.map((d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores));
+      const speeds = cluster.devices.map(
+        (d, i) => setting.mips[i] * 1e6 * Math.min(cores, d.cores),
+      );
       return work / (Math.max(...speeds) * most);
     });
     return 1 / Math.max(totalWork / total, ...alone);
   }
 
-  return { sumsOf, sumsFrom, scoreOf, cpuBound };
+  return { sumsOf, sumsFrom, scoreOf, streamsOn, cpuBound };
 })();

@@ -44,9 +44,9 @@ SP.operators = (() => {
     body.replaceChildren(...made);
     body.classList.toggle("grouped", parents.length > 0);
     let shown = null;
-    const show = (assignment, { bottleneck, limited }) => {
+    const show = (assignment, { bottleneck, full }) => {
       rows.forEach(({ limits }, v) => {
-        limits.hidden = !(limited && bottleneck.operator === v);
+        limits.hidden = !(full && bottleneck.operator === v);
       });
       if (assignment === shown) return;
       assignment.forEach((d, v) => {
@@ -67,7 +67,7 @@ SP.operators = (() => {
     const pins = Object.keys(view.problem.constraints.pins ?? {});
     const pinned = pins.includes(view.problem.file.operators[v].name);
     const tags = pinned ? [element("span", { class: "tag" }, "pinned")] : [];
-    const limits = element("span", { class: "tag alarm", hidden: true }, "limits the job");
+    const limits = element("span", { class: "tag alarm", hidden: true }, "bottleneck");
     const button = element(
       "button",
       { class: "plain", type: "button", onclick },

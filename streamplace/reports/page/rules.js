@@ -34,7 +34,9 @@ SP.rules = (() => {
     const { kind = null } = where;
     const time = SP.times.stated(SP.times.timesOf(row), kind);
     if (time === null || (time === undefined && row.instructions === null)) {
-      found.push(`cannot run on devices ${kind === null ? "without a kind" : `of kind ${label(kind)}`}`);
+      found.push(
+        `cannot run on devices ${kind === null ? "without a kind" : `of kind ${label(kind)}`}`,
+      );
     }
     return { rules: found, fits: limits.every((limit) => limit.needs[v] <= limit.room[d]) };
   }
@@ -45,12 +47,26 @@ SP.rules = (() => {
     return rules[0] ?? (fits ? null : "needs more memory, slots or resources than the device has");
   }
 
+  /** Return why nothing runs on device d, as far as that is certain at a setting, as a phrase. */
+  function whyIdle(problem, { rate, mips }, d) {
+    const { cluster, flow, target_utilisation: usable } = problem;
+    if (!flow || rate === undefined) return "not used";
+    const allowed = flow.names.map((_, v) => v).filter((v) => whyNot(problem, v, d) === null);
+    if (allowed.length === 0) return "not used: no operator may run there";
+    const { cores } = cluster.devices[d];
+    const speed = (v) => mips[d] * 1e6 * Math.min(cores, flow.cores[v]) * usable;
+    const isTooHeavy = (v) => flow.times[v].size === 0 && rate * flow.work[v] > speed(v);
+    return `not used${allowed.every(isTooHeavy) ? ": too slow for each operator that may run there" : ""}`;
+  }
+
   /** Return one sentence per violated rule. `flow` is that of SP.flow. */
   function broken(problem, flow, assignment) {
     const { cluster, constraints: rules, file } = problem;
     const { operator, device } = namesOf(problem);
     const violations = file.operators.flatMap((row, v) =>
-      forbidding(problem, v, assignment[v]).rules.map((phrase) => `${operator(row.name)} ${phrase}`),
+      forbidding(problem, v, assignment[v]).rules.map(
+        (phrase) => `${operator(row.name)} ${phrase}`,
+      ),
     );
     const on = (name) => assignment[flow.index.get(name)];
     for (const group of rules.colocate ?? []) {
@@ -87,12 +103,17 @@ SP.rules = (() => {
     const { constraints: rules, file, limits } = problem;
     const { operator, device } = namesOf(problem);
     const entries = (values) => Object.entries(values ?? {});
-    const groups = (all, phrase) => (all ?? []).map((group) => `${and(group.map(operator))} ${phrase}`);
+    const groups = (all, phrase) =>
+      (all ?? []).map((group) => `${and(group.map(operator))} ${phrase}`);
     const required = (file?.operators ?? []).filter((row) => row.requires?.length > 0);
-    const named = limits.map(({ name }) => (name === null ? "memory" : shortened(name, SP.labels.long)));
+    const named = limits.map(({ name }) =>
+      name === null ? "memory" : shortened(name, SP.labels.long),
+    );
     return [
       ...entries(rules.pins).map(([v, d]) => `${operator(v)} is pinned to ${device(d)}`),
-      ...entries(rules.allowed).map(([v, on]) => `${operator(v)} may run on ${and(on.map(device))}`),
+      ...entries(rules.allowed).map(
+        ([v, on]) => `${operator(v)} may run on ${and(on.map(device))}`,
+      ),
       ...groups(rules.colocate, "share a device"),
       ...groups(rules.exlocate, "are on different devices"),
       ...groups(rules.apart_groups, "are in different groups of devices"),
@@ -104,5 +125,5 @@ SP.rules = (() => {
     ];
   }
 
-  return { whyNot, broken, inForce };
+  return { whyNot, whyIdle, broken, inForce };
 })();

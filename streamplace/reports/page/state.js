@@ -1,4 +1,4 @@
-// The edit history of a placement. Settings are immutable: every edit makes a new one.
+// The edit history of the page. Settings of placements are immutable: every edit makes a new one.
 SP.state = (() => {
   "use strict";
   const MIN = 1e-9; // limits of rates, speeds and bandwidths, as in streamplace
@@ -10,44 +10,34 @@ SP.state = (() => {
     return value >= MIN && value <= MAX ? value : null;
   }
 
-  /** Return the history of one placement's settings, starting from the original one. */
+  /** Return the history of the settings of all placements, starting from the original ones. */
   function history(first) {
     let past = [];
     let now = first;
     let future = [];
+    let group = null; // kind of the edits (a slider's) that are undone together
+    const isFirst = () => now.every((setting, i) => same(setting, first[i]));
+    function set(next, kind = null) {
+      if (next.every((setting, i) => same(setting, now[i]))) return;
+      if (kind === null || kind !== group) past.push(now);
+      [now, future, group] = [next, [], kind];
+    }
+    function step(from, to) {
+      if (from.length === 0) return;
+      to.push(now);
+      [now, group] = [from.pop(), null];
+    }
     return {
-      first,
       now: () => now,
-      /** Change to another setting. Consecutive edits of one `kind` (a slider's) are undone together. */
-      set(next, kind = null) {
-        if (same(next, now)) return;
-        if (kind === null || kind !== now.kind || past.length === 0) past.push(now);
-        now = { ...next, kind };
-        future = [];
-      },
+      set,
       /** End a group of edits, so that the next edit is undone separately. */
       settle() {
-        now = { ...now, kind: null };
+        group = null;
       },
-      undo() {
-        if (past.length === 0) return false;
-        future.push(now);
-        now = { ...past.pop(), kind: null };
-        return true;
-      },
-      redo() {
-        if (future.length === 0) return false;
-        past.push(now);
-        now = { ...future.pop(), kind: null };
-        return true;
-      },
-      reset() {
-        if (same(now, first)) return false;
-        past.push(now);
-        now = first;
-        future = [];
-        return true;
-      },
+      undo: () => step(past, future),
+      redo: () => step(future, past),
+      reset: () => set(first),
+      isFirst,
       canUndo: () => past.length > 0,
       canRedo: () => future.length > 0,
     };
@@ -68,7 +58,8 @@ SP.state = (() => {
     ...now,
     assignment: now.assignment.with(operator, device),
   });
-  const withRate = (now, rate) => ({ ...now, rate });
+  /** Return a setting with another source rate; those of single passes have none. */
+  const withRate = (now, rate) => (now.rate === undefined ? now : { ...now, rate });
   const withMips = (now, device, mips) => ({ ...now, mips: now.mips.with(device, mips) });
   const withBandwidth = (now, bandwidth) => ({ ...now, bandwidth });
 

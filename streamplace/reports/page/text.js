@@ -3,8 +3,11 @@ const SP = {};
 
 SP.text = (() => {
   "use strict";
-  const grouped = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 4 });
-  const large = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+  // As in streamplace.display.text
+  const DIGITS = 6; // significant digits of a number
+  const ROUNDING = 2e-9; // relative difference that counts as none
+  const NEGLIGIBLE = 1e-6; // share that counts as none
+  const SMALLEST_SHARE = 5e-4; // less would be shown as 0.0%
   const BYTES = [
     [1e12, "TB"],
     [1e9, "GB"],
@@ -12,63 +15,76 @@ SP.text = (() => {
     [1e3, "kB"],
   ];
   const TIMES = [
-    [3600, "h"],
-    [120, "min"],
-    [1, "s"],
-    [1e-3, "ms"],
-    [1e-6, "µs"],
     [1e-9, "ns"],
+    [1e-6, "us"],
+    [1e-3, "ms"],
+    [1, "s"],
   ];
 
-  const ROUNDING = 2e-9; // relative difference that counts as none, as in streamplace.display.text
-
-  function number(value) {
+  /** Return a number with some significant digits, and commas between thousands. */
+  function number(value, digits = DIGITS) {
     if (value === Infinity) return "unlimited";
-    const size = Math.abs(value);
-    if (size !== 0 && (size >= 1e12 || size < 1e-4)) return value.toExponential(2);
-    return size >= 1000 ? large.format(value) : grouped.format(value);
+    const [mantissa, exponent] = value
+      .toExponential(digits - 1)
+      .split("e")
+      .map(Number);
+    if (exponent < -4 || exponent >= digits) {
+      return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
+    }
+    const [whole, rest = ""] = value.toFixed(digits - 1 - exponent).split(".");
+    const decimals = rest.replace(/0+$/u, "");
+    return whole.replace(/\B(?=(\d{3})+$)/gu, ",") + (decimals && `.${decimals}`);
   }
 
   /** Return a limit as `number` does, but rounded away from what it limits: up (1) or down (-1). */
-  function towards(direction, value) {
-    const text = number(value);
+  function towards(direction, value, digits) {
+    const text = number(value, digits);
     const shown = Number(text.replaceAll(",", ""));
     if (!Number.isFinite(value) || (shown - value) * direction >= -ROUNDING * Math.abs(value))
       return text;
-    const size = Math.abs(value);
-    const digits = size >= 1e12 || size < 1e-4 ? 3 : 4;
-    const step = 10 ** (Math.floor(Math.log10(size)) - digits + 1);
-    return number(shown + direction * (size >= 1000 && size < 1e12 ? 1 : step));
+    const step = 10 ** (Math.floor(Math.log10(Math.abs(value))) - digits + 1);
+    return number(shown + direction * step, digits);
   }
 
-  const roundedUp = (value) => towards(1, value);
-  const roundedDown = (value) => towards(-1, value);
+  const roundedUp = (value, digits = DIGITS) => towards(1, value, digits);
+  const roundedDown = (value, digits = DIGITS) => towards(-1, value, digits);
 
   /** Return a count with its noun, in the singular or plural. */
   function counted(count, noun) {
-    return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+    return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
   }
 
+  /** Return a share in percent; above 0 it is never 0%, above 1 never 100%. */
   function percent(share) {
-    const value = share * 100;
-    if (value >= 1e7) return `${value.toExponential(1)} %`;
-    return `${value >= 1000 ? large.format(value) : value.toFixed(1)} %`;
+    const over = share - 1;
+    if (NEGLIGIBLE < over && over < SMALLEST_SHARE) return "100.1%";
+    if (ROUNDING < share && share < SMALLEST_SHARE) return "<0.1%";
+    return `${(100 * share).toFixed(1)}%`;
   }
 
   /** Return an upper limit in percent, rounded up. */
-  const percentUp = (share) => percent(Math.ceil((share - ROUNDING) * 1e3) / 1e3);
+  const percentUp = (share) =>
+    `${(100 * (Math.ceil((share - NEGLIGIBLE) * 1e3) / 1e3)).toFixed(1)}%`;
 
-  /** Return a time in h, min, s, ms, µs or ns. */
+  /** Return the share that a value is of a whole; what is below all of it is never 100%. */
+  function shareOf(value, whole) {
+    if (number(value) === number(whole)) return percent(1);
+    const share = value / whole;
+    return percent(share < 1 - ROUNDING ? Math.min(share, 0.999) : share);
+  }
+
+  /** Return a time in s, ms, us or ns; `written` rounds the number. */
   function duration(seconds, written = number) {
     if (seconds === 0) return "0 s";
-    const [least, unit] = TIMES.find(([least]) => seconds >= least) ?? TIMES.at(-1);
-    return `${written(seconds / (unit === "min" ? 60 : least))} ${unit}`;
+    for (const [least, unit] of TIMES) {
+      const text = written(seconds / least);
+      if (unit === "s" || Number(text.replaceAll(",", "")) < 1e3) return `${text} ${unit}`;
+    }
   }
 
   /** Return a moment of a scale up to `last` seconds whose marks are `step` seconds apart. */
   function moment(seconds, step, last) {
-    const [least, unit] = TIMES.find(([least]) => last >= least) ?? TIMES.at(-1);
-    const size = unit === "min" ? 60 : least;
+    const [size, unit] = TIMES.findLast(([least]) => last >= least) ?? TIMES[0];
     const decimals = Math.min(12, Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)));
     return `${(seconds / size).toFixed(decimals)} ${unit}`;
   }
@@ -76,7 +92,7 @@ SP.text = (() => {
   /** Return a number of bytes in B, kB, MB, GB or TB. */
   function bytes(count) {
     const [factor, unit] = BYTES.find(([size]) => count >= size) ?? [1, "B"];
-    return `${grouped.format(count / factor)} ${unit}`;
+    return `${number(count / factor, 3)} ${unit}`;
   }
 
   /** Return the beginning of a text in complete characters, without line breaks. */
@@ -146,6 +162,7 @@ SP.text = (() => {
     counted,
     percent,
     percentUp,
+    shareOf,
     duration,
     moment,
     bytes,

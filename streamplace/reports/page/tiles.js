@@ -29,7 +29,7 @@ SP.tiles = (() => {
         tile.style.setProperty("--used", `${(100 * utilisation) / scale}%`);
         const isFirst = score.bottleneck.kind === "device" && score.bottleneck.device === d;
         tile.classList.toggle("first", isFirst);
-        tile.classList.toggle("alarm", isFirst && score.limited);
+        tile.classList.toggle("alarm", isFirst && score.full);
       });
     };
     return {

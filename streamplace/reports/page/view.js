@@ -1,11 +1,11 @@
 // Everything shown for a placement at a setting: sums, score, bound and notes.
 SP.view = (() => {
   "use strict";
-  const { links, model, state, text } = SP;
+  const { links, model, text } = SP;
   const PASSES = { makespan: SP.makespan, "total cost": SP.totalCost };
   const SENTENCE = 300; // largest number of characters of a violated constraint
 
-  /** Return a placement of the data, with its problem and its edit history. */
+  /** Return a placement of the data, with its problem, its initial setting and the score of that. */
   function placementOf(row, graph, columns, schedule) {
     const flow = columns && {
       ...columns,
@@ -34,9 +34,8 @@ SP.view = (() => {
       rate: row.source_rate,
       mips: row.cluster.devices.map((device) => device.mips),
       bandwidth: row.cluster.network.bandwidth_mbps,
-      kind: null,
     };
-    const placement = { problem, edits: state.history(first) };
+    const placement = { problem, initial: first };
     placement.first = viewOf(placement, first).score;
     return placement;
   }

@@ -13,7 +13,7 @@ from streamplace.cli.main import main
 from streamplace.files import write_dataset, write_json
 from streamplace.problem.counts import expanded
 from streamplace.problem.instances import operator_devices
-from tests.support.cli import Capture, json_of, printed, refused
+from tests.support.cli import Capture, json_of, printed, refused, write_starter
 
 GRAPH: dict[str, Any] = {
     "format": "streamplace-graph",
@@ -331,7 +331,7 @@ def test_faults_of_the_fields_are_one_line(
 
 
 def test_a_failed_size_says_what_can_be_carried(tmp_path: Path, capsys: Capture) -> None:
-    printed(capsys, "init", tmp_path)
+    write_starter(capsys, tmp_path)
     command = ("size", tmp_path / "graph.json", "--cluster", tmp_path / "cluster.json")
     options = ("--survive", 1, "--source-rate")
     line = refused(capsys, *command, *options, 16_900, code=1)
