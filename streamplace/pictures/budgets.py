@@ -104,8 +104,11 @@ def _ratios(comparison: Comparison) -> Points:
         ratio = row.mean_slr if comparison.measure.name == MAKESPAN else row.over_first
         if comparison.reference is not None:
             ratio = row.mean_over_heft
-        pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
-        found[row.placer] = (next(pair), next(pair))
+        seconds = row.seconds_per_graph
+        found[row.placer] = (
+            np.nan if seconds is None else seconds * 1e3,
+            np.nan if ratio is None else ratio,
+        )
     return found
 
 

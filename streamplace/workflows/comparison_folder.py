@@ -10,16 +10,15 @@ from streamplace.util.extras import load_drawing
 from streamplace.workflows.comparison import Comparison, ScoreMeasure
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 
-WRITTEN = ("by_rate.csv", "by_rate.md", "by_rate.tex", "table.md", "table.tex")
+FOR_PAPERS = ("table.md", "table.tex")
 DRAWN = ("throughput", "devices", "makespan", "costs", "budgets")
-"""The tables and pictures of all measures; those of an earlier comparison are removed."""
+"""The pictures of all measures; those of an earlier comparison are removed."""
 
 
 def write_table(path: str | Path, result: Comparison) -> None:
     """Write the table of a comparison to a file, whose suffix sets the format.
 
-    CSV has the rows with all digits, as table.csv in the folder of `save_report`; Markdown and
-    LaTeX have those of its files with these suffixes.
+    CSV has all digits; Markdown and LaTeX have the table for a paper (`Comparison.paper_table`).
 
     Raises
     ------
@@ -30,10 +29,21 @@ def write_table(path: str | Path, result: Comparison) -> None:
     """
     kind = kind_of(path, TABLES, "table")
     if kind == "csv":
-        text = rows_as_csv(result.to_dict()["rows"])
+        text = _csv(result)
     else:
-        text = result.measure.table(result, kind)
+        table = result.paper_table()
+        text = table.latex() if kind == "tex" else table.markdown()
     write_text(Path(path), text)
+
+
+def _csv(result: Comparison) -> str:
+    """Return the rows with all digits: all columns, or those that were chosen."""
+    rows = result.to_records()
+    if result.chosen:
+        fields = (key for column in result.columns.values() for key in column.keys)
+        keys = result.measure.named(dict.fromkeys(fields))
+        rows = [{key: row[key] for key in keys} for row in rows]
+    return rows_as_csv(rows)
 
 
 BUDGETS = DRAWN[-1]  # the picture of several budgets
@@ -48,7 +58,7 @@ def names_of(pictures: str | None, measure: ScoreMeasure, *, budgets: bool = Fal
     """Return the names of the files that `save_report` writes of a measure."""
     drawn = [*measure.pictures, *([BUDGETS] if budgets else [])]
     shown = [] if pictures is None else [f"{name}.{pictures}" for name in drawn]
-    return [*SAVED, *measure.tables, *shown]
+    return [*SAVED, *FOR_PAPERS, *shown]
 
 
 def save_report(
@@ -60,12 +70,11 @@ def save_report(
 ) -> tuple[Path, ...]:
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
-    The files are compare.json, table.csv and graphs.csv (see `Comparison.save`). Those of
-    throughput are joined by by_rate.csv, .md and .tex, a line per placer, and throughput and
-    devices, Figures 5 and 6 of the paper; those of makespans by table.md and .tex, and the picture
-    makespan, named costs under other objectives. If the folder holds an earlier comparison, those
-    of its tables and pictures that are not replaced are removed. Pictures with curves have those of
-    the first `CURVES` placers.
+    The files are compare.json, table.csv and graphs.csv (see `Comparison.save`), table.md and
+    table.tex, and the pictures: of throughput throughput and devices, Figures 5 and 6 of the paper;
+    makespan, named costs under other objectives. If the folder holds an earlier comparison, its
+    pictures that are not replaced are removed. Pictures with curves have those of the first
+    `CURVES` placers.
 
     Parameters
     ----------
@@ -89,8 +98,8 @@ def save_report(
     folder = Path(folder)
     has_earlier = (folder / SAVED[0]).is_file()
     result.save(folder)
-    for name in result.measure.tables:
-        write_text(folder / name, result.measure.table(result, Path(name).suffix[1:]))
+    for name in FOR_PAPERS:
+        write_table(folder / name, result)
     if pictures is not None:
         load_drawing(DRAW)(folder, result, pictures, budgets, evaluations)
     kept = names_of(pictures, result.measure, budgets=budgets is not None)
@@ -98,9 +107,9 @@ def save_report(
 
 
 def _remove_stale(folder: Path, kept: Iterable[str]) -> tuple[Path, ...]:
-    """Remove tables and pictures of all kinds but those in `kept`, and return their paths."""
+    """Remove pictures of all kinds but those in `kept`, and return their paths."""
     drawn = (f"{name}.{kind}" for kind in KINDS for name in DRAWN)
-    names = [name for name in (*WRITTEN, *drawn) if name not in set(kept)]
+    names = [name for name in drawn if name not in set(kept)]
     stale = tuple(folder / name for name in names if (folder / name).is_file())
     for path in stale:
         try:

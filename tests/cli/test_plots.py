@@ -11,9 +11,8 @@ TABLES = {
     "compare.json",
     "table.csv",
     "graphs.csv",
-    "by_rate.csv",
-    "by_rate.md",
-    "by_rate.tex",
+    "table.md",
+    "table.tex",
     "command.json",
 }
 LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}\n{"st'

@@ -84,7 +84,7 @@ def test_any_comparison_is_drawn(
 @pytest.mark.parametrize("kind", [*KINDS, None])
 def test_files_saved_for_a_comparison(kind: str | None, tmp_path: Path) -> None:
     save_report(tmp_path / "new" / "folder", comparison_by_hand(), kind)
-    names = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+    names = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex"}
     names |= {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
     assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == names
 
