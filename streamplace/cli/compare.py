@@ -40,7 +40,7 @@ from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.comparison_folder import CURVES, names_of, save_report, write_table
+from streamplace.workflows.comparison_folder import BARS, names_of, save_report, write_table
 from streamplace.workflows.comparison_tables import check_columns
 from streamplace.workflows.settings import CompareSettings
 
@@ -141,11 +141,12 @@ def compare(chosen: CompareOptions) -> None:
     table.csv                 the figures of each placer and source rate
     table.md, .tex            the table for a paper; see --columns
     graphs.csv                a line per graph, placer and source rate
-    throughput.png            distribution of relative throughput, of at most six placers
-    devices.png               number of devices used, likewise
-    budgets.png               with several budgets: mean result over evaluations or time, likewise
-    makespan.png              --objective makespan: distribution, instead of the other pictures;
-                              costs.png with any other objective
+    differences.png           difference to the first placer: mean with 95% interval
+    throughput.png            distribution of relative throughput
+    devices.png               number of devices used, of at most six placers
+    budgets.png               with several budgets: mean result over evaluations or time
+    ratios.png, makespan.png  --objective makespan: the same as ratios, and their distribution,
+                              instead; costs.png with any other objective
     """
     if chosen.into.folder is None:
         options.refuse_unused({"--plots": "-o"})
@@ -166,7 +167,8 @@ def compare(chosen: CompareOptions) -> None:
     columns = param_types.names_in(chosen.columns)
     check_columns(columns, measure.columns())
     if folder is not None:
-        written = [COMMAND_FILE, *names_of(pictures, measure, budgets=by_budget is not None)]
+        names = names_of(pictures, measure, len(rows), budgets=by_budget is not None)
+        written = [COMMAND_FILE, *names]
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
@@ -200,7 +202,7 @@ def compare(chosen: CompareOptions) -> None:
             write_json(Path(folder) / COMMAND_FILE, {**made_by, "seed": chosen.seed})
             for stale in save_report(folder, result, pictures, by_budget, numbers):
                 print_note(f"removed {stale}, a file of an earlier comparison")
-            if pictures is not None and (by_budget or not result.measure.is_ratio):
+            if pictures is not None and not result.measure.is_ratio:
                 print_note(_left_out(list(curves)))
         if chosen.table is not None:
             write_table(chosen.table, result)
@@ -275,12 +277,11 @@ def _name_with_budget(label: str, limit: PlacerLimit) -> str:
 
 
 def _left_out(placers: Sequence[str]) -> str:
-    """Return the note about placers that no picture shows; empty if there are none."""
-    if len(placers) <= CURVES:
+    """Return the note about placers that the picture of devices lacks; empty without any."""
+    if len(placers) <= BARS:
         return ""
-    others = ", ".join(placers[CURVES:])
-    shown = f"the plots show the first {CURVES} of {len(placers)} placers"
-    return printable(f"{shown}, in the order of --placers, not {others}")
+    shown = f"the plot of devices shows the first {BARS} of {len(placers)} placers, not "
+    return printable(shown + ", ".join(placers[BARS:]))
 
 
 def _print(result: Comparison, as_json: bool) -> None:

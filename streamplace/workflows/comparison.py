@@ -120,7 +120,7 @@ class ScoreMeasure(ABC):
     @property
     @abstractmethod
     def pictures(self) -> tuple[str, ...]:
-        """The names of the pictures in the folder that `save_report` writes."""
+        """The names of the pictures in the folder of `save_report`; the first compares placers."""
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ from streamplace.workflows.comparison import Comparison, ScoreMeasure
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 
 FOR_PAPERS = ("table.md", "table.tex")
-DRAWN = ("throughput", "devices", "makespan", "costs", "budgets")
+DRAWN = ("differences", "throughput", "devices", "ratios", "makespan", "costs", "budgets")
 """The pictures of all measures; those of an earlier comparison are removed."""
 
 
@@ -49,14 +49,21 @@ def _csv(result: Comparison) -> str:
 BUDGETS = DRAWN[-1]  # the picture of several budgets
 DRAW = "streamplace.pictures.comparison_pictures:draw"
 """Draws the pictures; loaded once they are wanted, since it loads matplotlib."""
-CURVES = 6  # as many placers as can be told apart in a picture
+BARS = 6  # as many placers as can be told apart beside each other
 Budgets = Mapping[str, Sequence[str]]
 """Name of a placer -> its names in the table, one for each of its budgets, ascending."""
 
 
-def names_of(pictures: str | None, measure: ScoreMeasure, *, budgets: bool = False) -> list[str]:
-    """Return the names of the files that `save_report` writes of a measure."""
-    drawn = [*measure.pictures, *([BUDGETS] if budgets else [])]
+def pictures_of(measure: ScoreMeasure, placers: int) -> tuple[str, ...]:
+    """Return the names of the pictures of a measure; a single placer is compared with none."""
+    return measure.pictures[1:] if placers == 1 else measure.pictures
+
+
+def names_of(
+    pictures: str | None, measure: ScoreMeasure, placers: int, *, budgets: bool = False
+) -> list[str]:
+    """Return the names of the files that `save_report` writes of some placers by a measure."""
+    drawn = [*pictures_of(measure, placers), *([BUDGETS] if budgets else [])]
     shown = [] if pictures is None else [f"{name}.{pictures}" for name in drawn]
     return [*SAVED, *FOR_PAPERS, *shown]
 
@@ -71,10 +78,10 @@ def save_report(
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
     The files are compare.json, table.csv and graphs.csv (see `Comparison.save`), table.md and
-    table.tex, and the pictures: of throughput throughput and devices, Figures 5 and 6 of the paper;
-    makespan, named costs under other objectives. If the folder holds an earlier comparison, its
-    pictures that are not replaced are removed. Pictures with curves have those of the first
-    `CURVES` placers.
+    table.tex, and the pictures: of throughput differences, throughput and devices, the last two as
+    Figures 5 and 6 of the paper; ratios and makespan, the latter named costs under other
+    objectives. A single placer has no differences or ratios. If the folder holds an earlier
+    comparison, its pictures that are not replaced are removed.
 
     Parameters
     ----------
@@ -102,7 +109,8 @@ def save_report(
         write_table(folder / name, result)
     if pictures is not None:
         load_drawing(DRAW)(folder, result, pictures, budgets, evaluations)
-    kept = names_of(pictures, result.measure, budgets=budgets is not None)
+    placers, by_budget = len(result.placers), budgets is not None
+    kept = names_of(pictures, result.measure, placers, budgets=by_budget)
     return _remove_stale(folder, kept) if has_earlier else ()
 
 

@@ -58,13 +58,17 @@ class Column:
     meaning: str = ""
     unknown: str = "-"
 
+    def values(self, row: Any) -> list[Any]:
+        """Return the values of a row that it shows; None is an unknown one."""
+        return [getattr(row, key) for key in self.keys]
+
     def value(self, row: Any) -> Any:
-        """Return the first value of a row that it shows."""
-        return getattr(row, self.keys[0])
+        """Return the first of these values."""
+        return self.values(row)[0]
 
     def cell(self, row: Any) -> str:
         """Return the cell of a row."""
-        values = [getattr(row, key) for key in self.keys]
+        values = self.values(row)
         return self.unknown if None in values else self.text(*values)
 
 

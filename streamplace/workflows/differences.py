@@ -101,8 +101,8 @@ class RelativeThroughput(ScoreMeasure):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """Figures 5 and 6 of the paper."""
-        return "throughput", "devices"
+        """The differences, and Figures 5 and 6 of the paper."""
+        return "differences", "throughput", "devices"
 
     @property
     def in_papers(self) -> tuple[str, ...]:

@@ -126,8 +126,8 @@ class RatioMeasure(ScoreMeasure):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """The distribution of ratios."""
-        return ("makespan" if self.is_makespan else "costs",)
+        """The mean ratios, and the distribution of ratios."""
+        return "ratios", "makespan" if self.is_makespan else "costs"
 
     @property
     def in_papers(self) -> tuple[str, ...]:

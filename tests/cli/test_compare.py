@@ -285,18 +285,17 @@ def test_several_budgets_are_rows_and_a_picture(
     assert f"removed {tmp_path / 'budgets.svg'}, a file of an earlier" in notes
 
 
-def test_pictures_show_six_placers_and_name_the_others(
+def test_pictures_name_six_placers_and_count_the_others(
     graphs: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     placers = "metis,greedy,single,random,round-robin,fuser,metis-oracle"
     words = ["compare", graphs, "--placers", placers, "-o"]
     notes = printed(capsys, *words, tmp_path, "--plots", "svg", "--jobs", "1")[1]
-    left_out = (
-        "the plots show the first 6 of 7 placers, in the order of --placers, not metis-oracle"
-    )
-    assert left_out in notes
-    drawn = (tmp_path / "throughput.svg").read_text()
-    assert "<!-- fuser -->" in drawn
-    assert "metis-oracle" not in drawn
+    assert "the plot of devices shows the first 6 of 7 placers, not metis-oracle\n" in notes
+    for name, shows_all in (("differences", True), ("throughput", False), ("devices", False)):
+        drawn = (tmp_path / f"{name}.svg").read_text()
+        assert "<!-- fuser -->" in drawn
+        assert ("<!-- metis-oracle -->" in drawn) == shows_all
+        assert ("<!-- 1 other -->" in drawn) == (name == "throughput")
     looks = [(look["linestyle"], look["color"], look["marker"]) for look in map(line, range(6))]
     assert all(len(set(kind)) == 6 for kind in zip(*looks, strict=True))

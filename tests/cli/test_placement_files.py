@@ -200,7 +200,7 @@ def test_compare_saves_its_tables(inputs: InputFiles, tmp_path: Path, capsys: Ca
     assert made_by == {"streamplace": version("streamplace"), "seed": 0}
     tables = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex"}
     tables.add("command.json")
-    pictures = {"throughput.png", "devices.png"}
+    pictures = {"differences.png", "throughput.png", "devices.png"}
     assert {path.name for path in folder.iterdir()} == tables | pictures
 
 

@@ -31,7 +31,8 @@ def test_files_of_compare(
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis,single", "--source-rate", "1e3,1e6")
     succeeds(capsys, *words, "--jobs", "1", "-o", tmp_path / "new/out", *options)
-    pictures = {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
+    names = ("differences", "throughput", "devices")
+    pictures = {f"{name}.{kind}" for name in names if kind}
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
 
 

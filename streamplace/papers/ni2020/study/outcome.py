@@ -46,17 +46,11 @@ SYSTEMS = {**PLAIN, **OURS}
 WEIGHTS = {"B": "b.safetensors", "B+F1": "b-f1.safetensors", "B+F1&F2": "b-f1-f2.safetensors"}
 """The paper's allocators, and the files of their weights."""
 DRAWN = (
-    REFERENCE,
-    "METIS oracle",
-    "METIS recursive oracle",
-    "METIS sweep",
-    "fuser",
-    "fuser oracle",
-    *WEIGHTS,
-    "policy, one pass",
-    "annealing",
+    *(REFERENCE, "METIS recursive oracle", "fuser", "policy, one pass", "annealing"),
+    *reversed(WEIGHTS),
+    *("METIS oracle", "METIS sweep", "fuser oracle"),
 )
-"""The systems in the figures, as far as they were run."""
+"""The systems in the figures, as far as they were run; the first six have colours."""
 
 HEAD = (
     "system",
