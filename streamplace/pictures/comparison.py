@@ -68,17 +68,18 @@ def effects_picture(path: str | Path, comparison: Comparison) -> None:
     measure, placers = comparison.measure, comparison.placers
     baseline = (measure.is_ratio and comparison.reference) or placers[0]
     others = [j for j, name in enumerate(placers) if name != baseline]
-    names = labels([placers[j] for j in others], WHOLE_NAME)
+    first, *names = labels([baseline, *(placers[j] for j in others)], WHOLE_NAME)
     rates = len(comparison.source_rates)
     height = MARGIN + ROW * len(others) * (1.0 + SPREAD * (rates - 1))
-    with picture(path, (WIDTH + LETTER * max(map(len, names)), height)) as figure:
+    with picture(path, (WIDTH + LETTER * max(map(len, (first, *names))), height)) as figure:
         axes = figure.subplots()
         handles = [draw_effects(axes, comparison, i, others) for i in range(rates)]
         axes.axvline(float(measure.is_ratio), color=GREY, linewidth=1.0, linestyle="--", zorder=1)
         _label_rows(axes, names)
         words = "ratio to that of" if measure.is_ratio else "difference to"
-        what = f"{measure.name}: {words} {visible(baseline, WHOLE_NAME)}"
-        axes.set(title=comparison.headline, xlabel=f"{what}\nmean over the graphs, 95% interval")
+        what = f"{measure.name}: {words} {first}\nmean over the graphs, 95% interval"
+        figure.suptitle(comparison.headline, size="medium")
+        figure.supxlabel(what, size="medium")  # may be wider than the axes
         if measure.is_ratio:
             _use_log_axis_for(axes, axes.dataLim.intervalx)
         if rates > 1:
