@@ -1,6 +1,6 @@
 """The command `compare`: comparison of placers over a dataset."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -40,11 +40,10 @@ from streamplace.util.text import printable
 from streamplace.workflows import compare as workflow
 from streamplace.workflows.cases import Cases
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.comparison_folder import CURVES, names_of, save_report, write_table
-from streamplace.workflows.comparison_tables import INTERVAL
+from streamplace.workflows.comparison_folder import BARS, names_of, save_report, write_table
+from streamplace.workflows.comparison_tables import check_columns
 from streamplace.workflows.settings import CompareSettings
 
-NOTE = "vs {}: share of graphs better (+) and worse (-)"
 COMMAND_FILE = "command.json"
 THROUGHPUT_PLACERS, MAKESPAN_PLACERS, ANY_PLACERS = (
     ",".join(each.compared) for each in (Throughput, Makespan, Objective)
@@ -76,7 +75,7 @@ class CompareOptions(options.Common):
         type=param_types.Several(param_types.Whole(1)),
         metavar="N[,N2…]",
         help="Placements that every placer evaluates per graph, for those that have such an "
-        "option; with several numbers, a row for each.",
+        "option; with several numbers, a line for each.",
     )
     time_limit: tuple[float, ...] | None = option(
         "--time-limit",
@@ -103,6 +102,13 @@ class CompareOptions(options.Common):
     )
     table: str | None = options.file(
         "--table", "File to write the table into: .csv with all digits, .tex or .md."
+    )
+    columns: str | None = option(
+        "--columns",
+        metavar="NAME[,…]",
+        help="Columns of the printed table and of --table, table.md and table.tex, in this order, "
+        "beside placers and rates; an unknown name lists all.  [default: all that say something; "
+        "few in .md and .tex, which fit into a column of a paper]",
     )
     workers: options.Workers = group(options.Workers)
 
@@ -132,15 +138,15 @@ def compare(chosen: CompareOptions) -> None:
     Files in DIR:
     command.json              this command, the version of streamplace, and the seed
     compare.json              what --json prints
-    table.csv                 the printed table
-    graphs.csv                a row per graph, placer and source rate
-    by_rate.csv, .md, .tex    a row per placer, a column per source rate and statistic
-    throughput.png            distribution of relative throughput, of at most six placers
-    devices.png               number of devices used, likewise
-    budgets.png               with several budgets: mean result over evaluations or time, likewise
-    table.md, .tex            --objective makespan: the printed table, instead of by_rate
-    makespan.png              --objective makespan: distribution, instead of the other pictures;
-                              costs.png with any other objective
+    table.csv                 the figures of each placer and source rate
+    table.md, .tex            the table for a paper; see --columns
+    graphs.csv                a line per graph, placer and source rate
+    differences.png           difference to the first placer: mean with 95% interval
+    throughput.png            distribution of relative throughput
+    devices.png               number of devices used, of at most six placers
+    budgets.png               with several budgets: mean result over evaluations or time
+    ratios.png, makespan.png  --objective makespan: the same as ratios, and their distribution,
+                              instead; costs.png with any other objective
     """
     if chosen.into.folder is None:
         options.refuse_unused({"--plots": "-o"})
@@ -157,9 +163,12 @@ def compare(chosen: CompareOptions) -> None:
     if chosen.table is not None:
         kind_of(chosen.table, TABLES, "table")
     check_targets({"--table": chosen.table}, read_files)
+    measure = kind.function("measure")(kind)
+    columns = param_types.names_in(chosen.columns)
+    check_columns(columns, measure.columns())
     if folder is not None:
-        measure = kind.function("measure")(kind)
-        written = [COMMAND_FILE, *names_of(pictures, measure, budgets=by_budget is not None)]
+        names = names_of(pictures, measure, len(rows), budgets=by_budget is not None)
+        written = [COMMAND_FILE, *names]
         refuse_folder("-o", folder, written, read_files)
     with nullcontext() if folder is None else held(folder):  # before anything runs
         with working("reading"):
@@ -183,6 +192,8 @@ def compare(chosen: CompareOptions) -> None:
                 jobs=chosen.workers.jobs,
                 backend=chosen.workers.where,
             )
+        if columns:
+            result = result.of_columns(columns)
         if chosen.clusters_file is None:
             inputs.print_assumed(chosen.cluster)
         if folder is not None:
@@ -191,7 +202,7 @@ def compare(chosen: CompareOptions) -> None:
             write_json(Path(folder) / COMMAND_FILE, {**made_by, "seed": chosen.seed})
             for stale in save_report(folder, result, pictures, by_budget, numbers):
                 print_note(f"removed {stale}, a file of an earlier comparison")
-            if pictures is not None and (by_budget or not result.measure.is_ratio):
+            if pictures is not None and not result.measure.is_ratio:
                 print_note(_left_out(list(curves)))
         if chosen.table is not None:
             write_table(chosen.table, result)
@@ -266,12 +277,11 @@ def _name_with_budget(label: str, limit: PlacerLimit) -> str:
 
 
 def _left_out(placers: Sequence[str]) -> str:
-    """Return the note about placers that no picture shows; empty if there are none."""
-    if len(placers) <= CURVES:
+    """Return the note about placers that the picture of devices lacks; empty without any."""
+    if len(placers) <= BARS:
         return ""
-    others = ", ".join(placers[CURVES:])
-    shown = f"the plots show the first {CURVES} of {len(placers)} placers"
-    return printable(f"{shown}, in the order of --placers, not {others}")
+    shown = f"the plot of devices shows the first {BARS} of {len(placers)} placers, not "
+    return printable(shown + ", ".join(placers[BARS:]))
 
 
 def _print(result: Comparison, as_json: bool) -> None:
@@ -282,18 +292,9 @@ def _print(result: Comparison, as_json: bool) -> None:
         print_json(result.to_dict())
         return
     print_result(result)
-    for note in _notes_on_columns(result):
-        console().print(printable(note))
-
-
-def _notes_on_columns(result: Comparison) -> Iterator[str]:
-    """Yield what the columns about other placers mean."""
-    if result.reference is not None:
-        yield NOTE.format(result.reference)
-    for head, what in result.measure.of_first.items():
-        if head in result.columns:
-            interval = " with its 95% interval" if INTERVAL in result.columns else ""
-            yield f"{head}: {what} {result.placers[0]}{interval}"
+    for column in result.columns.values():
+        if column.meaning:
+            console().print(printable(f"{column.heading}: {column.meaning}"))
 
 
 def _check_clusters(chosen: CompareOptions) -> None:

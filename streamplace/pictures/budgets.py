@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 
 from streamplace.display.view import labels
 from streamplace.pictures.comparison import panels, size_of
-from streamplace.pictures.style import NAME, legend_below, line, picture, visible
+from streamplace.pictures.style import NAME, legend_of_few, line_of_few, picture, visible
 from streamplace.problem.makespan import MAKESPAN
 from streamplace.workflows.comparison import Comparison
 
@@ -59,7 +59,7 @@ def budgets_picture(
             handles = _draw(axes, of_placers, budgets, evaluations)
             by = "evaluations per graph" if evaluations else "mean time per graph, ms"
             axes.set(xlabel=by, ylabel=what)
-        legend_below(figure, handles, names)
+        legend_of_few(figure, handles, names)
 
 
 def _draw(
@@ -75,10 +75,10 @@ def _draw(
         if evaluations:  # those without a budget have one result, whatever the number
             reached = [result for _, result in of_budgets]
             reached *= len(evaluations) // len(reached)
-            drawn += axes.plot(evaluations, reached, **line(i))
+            drawn += axes.plot(evaluations, reached, **line_of_few(i))
         else:
             milliseconds, results = zip(*sorted(of_budgets), strict=True)
-            drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line(i))
+            drawn += axes.plot(np.maximum(milliseconds, SHORTEST_MS), results, **line_of_few(i))
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))
     axes.xaxis.set_minor_formatter(LogFormatter())  # shown where the axis is short
@@ -104,8 +104,11 @@ def _ratios(comparison: Comparison) -> Points:
         ratio = row.mean_slr if comparison.measure.name == MAKESPAN else row.over_first
         if comparison.reference is not None:
             ratio = row.mean_over_heft
-        pair = (np.nan if x is None else x for x in (row.milliseconds, ratio))
-        found[row.placer] = (next(pair), next(pair))
+        seconds = row.seconds_per_graph
+        found[row.placer] = (
+            np.nan if seconds is None else seconds * 1e3,
+            np.nan if ratio is None else ratio,
+        )
     return found
 
 

@@ -1,24 +1,28 @@
-"""Plots of comparisons, in the style of Ni et al. (2020, Figures 5 and 6), and of datasets."""
+"""Plots of comparisons, two of them as Figures 5 and 6 of Ni et al. (2020), and of datasets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, ScalarFormatter
 
 from streamplace.display.view import labels
 from streamplace.pictures.style import (
     COLOURS,
     GREY,
+    MARKERS,
     NAME,
     bar,
     legend_below,
+    legend_of_few,
     line,
+    line_of_few,
     picture,
     visible,
 )
@@ -28,6 +32,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
 from streamplace.workflows.comparison import Comparison
+from streamplace.workflows.comparison_tables import INTERVAL
 from streamplace.workflows.ratios import OF_LONGEST_PATH, RatioMeasure
 
 PANEL = (4.4, 3.1)  # width and height in inches
@@ -35,21 +40,91 @@ PER_ROW = 2  # panels per row
 LEGEND_LINE = 0.22  # height in inches
 MARKS = 12  # maximum number of markers on a line
 MAX_BARS = 90  # maximum number of bars in a panel; with more, lines are drawn
-ROW, MARGIN = 0.34, 1.3  # height of a placer and of title and axis, of makespans, in inches
-WIDTH = 6.4  # of makespans, in inches
+ROW, MARGIN = 0.34, 1.3  # height of the row of a placer, and of title and axis, in inches
+WIDTH, LETTER = 4.8, 0.075  # of a picture with such rows, without names, and of their letters
+WHOLE_NAME = 80  # letters of a name beside a row, where there is more room than in a legend
+SPREAD = 0.3  # of the points of several source rates in a row, as a share of it, to either side
 MAX_POINTS = 300  # points drawn per placer; with more graphs, the box shows their distribution
 LOG_FROM = 4.0  # the axis is logarithmic if the largest ratio is this many times the smallest
 
 
-def throughput_picture(path: str | Path, comparison: Comparison) -> None:
-    """Draw the cumulative distribution of relative throughput, a line per placer (Figure 5).
+def effects_picture(path: str | Path, comparison: Comparison) -> None:
+    """Draw how much better or worse placers are than one of them: means with 95% intervals.
+
+    A row per placer has a point per source rate. They are the mean differences to the first placer
+    or, under objectives without source rates, the mean ratios to HEFT, if it is among the placers,
+    or else to the first one; see the rows of `Comparison`. One graph or two have no interval.
+
+    Parameters
+    ----------
+    comparison
+        Of at least two placers.
 
     Raises
     ------
     UsageError, FormatError
         As `style.picture`.
     """
-    _draw(path, comparison, draw_throughput, comparison.values)
+    measure, placers = comparison.measure, comparison.placers
+    baseline = (measure.is_ratio and comparison.reference) or placers[0]
+    others = [j for j, name in enumerate(placers) if name != baseline]
+    first, *names = labels([baseline, *(placers[j] for j in others)], WHOLE_NAME)
+    rates = len(comparison.source_rates)
+    height = MARGIN + ROW * len(others) * (1.0 + SPREAD * (rates - 1))
+    with picture(path, (WIDTH + LETTER * max(map(len, (first, *names))), height)) as figure:
+        axes = figure.subplots()
+        handles = [draw_effects(axes, comparison, i, others) for i in range(rates)]
+        axes.axvline(float(measure.is_ratio), color=GREY, linewidth=1.0, linestyle="--", zorder=1)
+        _label_rows(axes, names)
+        words = "ratio to that of" if measure.is_ratio else "difference to"
+        what = f"{measure.name}: {words} {first}\nmean over the graphs, 95% interval"
+        figure.suptitle(comparison.headline, size="medium")
+        figure.supxlabel(what, size="medium")  # may be wider than the axes
+        if measure.is_ratio:
+            _use_log_axis_for(axes, axes.dataLim.intervalx)
+        if rates > 1:
+            legend_below(figure, handles, [_at(rate) for rate in comparison.source_rates])
+
+
+def draw_effects(axes: Axes, comparison: Comparison, i: int, placers: Sequence[int]) -> Artist:
+    """Draw the points of placers at a source rate, and return a handle for a legend."""
+    measure, count = comparison.measure, len(comparison.placers)
+    columns = measure.columns(reference=comparison.reference)
+    mean, interval = columns[measure.in_papers[1]], columns[INTERVAL]
+    look: dict[str, Any] = {
+        "color": COLOURS[i % len(COLOURS)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linestyle": "",
+    }
+    for row, j in enumerate(placers):
+        y = row + 2 * SPREAD * ((i + 0.5) / len(comparison.source_rates) - 0.5)
+        of_placer = comparison.rows[i * count + j]
+        low_high = interval.values(of_placer)
+        if None not in low_high:
+            axes.plot(low_high, [y, y], color=look["color"], marker="|", linewidth=1.8)
+        if (middle := mean.value(of_placer)) is not None:
+            axes.plot(middle, y, markersize=6.0, zorder=3, **look)
+    return Line2D([], [], **look)
+
+
+def _label_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Name the rows of placers, from the top."""
+    axes.set_yticks(range(len(names)), [visible(name, WHOLE_NAME) for name in names])
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")
+
+
+def throughput_picture(path: str | Path, comparison: Comparison) -> None:
+    """Draw the cumulative distribution of relative throughput, a line per placer (Figure 5).
+
+    Lines after the sixth are grey; the legend says how many they are.
+
+    Raises
+    ------
+    UsageError, FormatError
+        As `style.picture`.
+    """
+    _draw(path, comparison, draw_throughput, comparison.values, legend_of_few)
 
 
 def devices_picture(path: str | Path, comparison: Comparison) -> None:
@@ -60,7 +135,8 @@ def devices_picture(path: str | Path, comparison: Comparison) -> None:
     UsageError, FormatError
         As `style.picture`.
     """
-    _draw(path, comparison, draw_devices, comparison.figures.devices_used)
+    used = comparison.figures.devices_used
+    _draw(path, comparison, draw_devices, used, legend_below)
 
 
 def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
@@ -73,7 +149,8 @@ def draw_throughput(axes: Axes, reached: Floats) -> list[Artist]:
             [0.0, *share, 1.0],
             drawstyle="steps-post",
             markevery=_points_with_markers(j, len(x), MARKS),
-            **line(j),
+            zorder=-j,  # others are behind
+            **line_of_few(j),
         )
     axes.set(xlabel="relative throughput", ylabel="share of graphs at or below")
     axes.set_xlim(0.0, 1.02 * max(1.0, float(reached.max())))
@@ -113,13 +190,14 @@ def _draw(
     comparison: Comparison,
     draw: Callable[[Axes, Floats], list[Artist]],
     numbers: Floats,
+    add_legend: Callable[[Figure, Sequence[Artist], Sequence[str]], None],
 ) -> None:
     """Draw numbers, (rates, P, G), for P placers and G graphs: a panel per rate, one legend."""
     names = labels(comparison.placers, NAME)
     with picture(path, size_of(comparison, names)) as figure:
         for axes, of_placers in zip(panels(figure, comparison), numbers, strict=True):
             handles = draw(axes, of_placers)
-        legend_below(figure, handles, names)
+        add_legend(figure, handles, names)
 
 
 def panels(figure: Figure, comparison: Comparison) -> list[Axes]:
@@ -130,9 +208,12 @@ def panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     for axes in grid[count:]:
         axes.remove()
     for axes, rate in zip(grid, comparison.source_rates, strict=False):
-        at = "their own source rates" if rate is None else f"{rate:,.6g} tuples/s"
-        axes.set_title(f"{comparison.cases} at {at} ({comparison.measure.scored_by})")
+        axes.set_title(f"{comparison.cases} at {_at(rate)} ({comparison.measure.scored_by})")
     return list(grid[:count])
+
+
+def _at(rate: float | None) -> str:
+    return "their own source rates" if rate is None else f"{rate:,.6g} tuples/s"
 
 
 def size_of(comparison: Comparison, names: Sequence[str]) -> tuple[float, float]:
@@ -191,19 +272,15 @@ def ratios_picture(path: str | Path, comparison: Comparison) -> None:
     if not rows:
         ratios, what = measure.slr(comparison), OF_LONGEST_PATH
         rows = list(range(len(comparison.placers)))
-    names = labels([comparison.placers[j] for j in rows], NAME)
-    with picture(path, (WIDTH, MARGIN + ROW * len(rows))) as figure:
+    names = labels([comparison.placers[j] for j in rows], WHOLE_NAME)
+    with picture(path, (WIDTH + LETTER * max(map(len, names)), MARGIN + ROW * len(rows))) as figure:
         axes = figure.subplots()
         for i, j in enumerate(rows):
             _draw_row(axes, i, ratios[j][np.isfinite(ratios[j])])
         if over:
             axes.axvline(1.0, color=GREY, linewidth=1.0, linestyle="--", zorder=1)
-        axes.set_yticks(range(len(rows)), [visible(name) for name in names])
-        axes.set_ylim(len(rows) - 0.4, -0.6)
-        axes.grid(visible=False, axis="y")
-        finite = ratios[rows][np.isfinite(ratios[rows])]
-        if finite.size and finite.max() > LOG_FROM * finite.min() > 0.0:
-            _use_log_axis(axes)
+        _label_rows(axes, names)
+        _use_log_axis_for(axes, ratios[rows][np.isfinite(ratios[rows])])
         axes.set(xlabel=what, title=comparison.headline)
 
 
@@ -240,8 +317,10 @@ def _draw_row(axes: Axes, row: int, values: Floats) -> None:
     )
 
 
-def _use_log_axis(axes: Axes) -> None:
-    """Make the axis of ratios logarithmic, with ticks as plain numbers."""
+def _use_log_axis_for(axes: Axes, ratios: Floats) -> None:
+    """Make the axis of ratios that differ much logarithmic, with ticks as plain numbers."""
+    if not ratios.size or not ratios.max() > LOG_FROM * ratios.min() > 0.0:
+        return
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter(ScalarFormatter())

@@ -4,11 +4,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from streamplace.pictures.budgets import budgets_picture
-from streamplace.pictures.comparison import devices_picture, ratios_picture, throughput_picture
+from streamplace.pictures.comparison import (
+    devices_picture,
+    effects_picture,
+    ratios_picture,
+    throughput_picture,
+)
 from streamplace.workflows.comparison import Comparison
-from streamplace.workflows.comparison_folder import BUDGETS, CURVES, Budgets
+from streamplace.workflows.comparison_folder import BARS, BUDGETS, Budgets, pictures_of
 
 DRAWS = {
+    "differences": effects_picture,
+    "ratios": effects_picture,
     "throughput": throughput_picture,
     "devices": devices_picture,
     "makespan": ratios_picture,
@@ -33,12 +40,12 @@ def draw(
     by_placer, evaluations
         The arguments ``budgets`` and ``evaluations`` of `save_report`.
     """
-    shown = result
-    if not result.measure.is_ratio:  # pictures with a curve for each placer
-        largest = result.placers if by_placer is None else [each[-1] for each in by_placer.values()]
-        shown = result.of_placers(largest[:CURVES])
-    for name in result.measure.pictures:
+    kept, largest = result, result.placers
+    if by_placer is not None and not result.measure.is_ratio:  # a line or bars for each placer
+        largest = tuple(each[-1] for each in by_placer.values())
+        kept = result.of_placers(largest)
+    for name in pictures_of(result.measure, len(largest)):
+        shown = result.of_placers(largest[:BARS]) if name == "devices" else kept
         DRAWS[name](folder / f"{name}.{kind}", shown)
     if by_placer is not None:
-        first = dict(list(by_placer.items())[:CURVES])
-        budgets_picture(folder / f"{BUDGETS}.{kind}", result, first, evaluations)
+        budgets_picture(folder / f"{BUDGETS}.{kind}", result, by_placer, evaluations)

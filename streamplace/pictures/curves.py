@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from streamplace.display.view import labels
 from streamplace.files.training_logs import Log
-from streamplace.pictures.style import COLOURS, DASHES, GREY, NAME, legend_below, line, picture
+from streamplace.pictures.style import DASHES, GREY, NAME, legend_of_few, line_of_few, picture
 from streamplace.util.arrays import Floats
 
 PANEL = (4.4, 2.6)  # width and height in inches
@@ -51,7 +51,8 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
     """Draw the logs of runs, by name: a panel per quantity, a line per run.
 
     Behind each smoothed line, the unsmoothed values are drawn faintly. Dashed lines are the best
-    rewards known and those of placers.
+    rewards known and those of placers, such as METIS and search on the held-out graphs. Lines of
+    runs after the sixth are grey.
 
     Raises
     ------
@@ -70,7 +71,7 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
         for axes, name in zip(grid, curves, strict=False):
             _panel(axes, name, logs)
         if len(runs) > 1:
-            legend_below(figure, grid[0].lines[-len(runs) :], runs)
+            legend_of_few(figure, grid[0].lines[-len(runs) :], runs)
         else:
             figure.suptitle(runs[0])
 
@@ -78,21 +79,22 @@ def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
 def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     curves = [curve(log, name) for log in logs.values()]
     every_step = name != "validation"
+    ends = dict[str, float]()
     for number, (beside, label) in enumerate(BESIDE.get(name, {}).items()):
         known = [found for found in (curve(log, beside) for log in logs.values()) if len(found[0])]
-        for i, (steps, values) in enumerate(known):
+        for steps, values in known:
             width = max(1, len(values) // WINDOW) if every_step else 1
             heights = np.concatenate([values[:1], moving_mean(values, width)])
-            named: dict[str, Any] = {} if i else {"label": label}  # one entry for all runs
-            look = {"color": GREY, "linestyle": DASHES[1 + number], "linewidth": 1.0} | named
-            axes.plot(np.concatenate([[0.0], steps]), heights, **look)
-    if axes.lines:
-        axes.legend()
+            look: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1 + number]}
+            axes.plot(np.concatenate([[0.0], steps]), heights, linewidth=1.0, **look)
+            ends.setdefault(label, float(heights[-1]))  # one name for the lines of all runs
+    _name_at_the_end(axes, ends)
     if every_step:
         for i, (steps, values) in enumerate(curves):
-            axes.plot(steps, values, color=COLOURS[i % len(COLOURS)], alpha=0.25, linewidth=0.8)
+            look = {"color": line_of_few(i)["color"], "alpha": 0.25, "linewidth": 0.8}
+            axes.plot(steps, values, **look)
     for i, (steps, values) in enumerate(curves):
-        look = line(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
+        look = line_of_few(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
         width = max(1, len(values) // WINDOW)
         axes.plot(steps, moving_mean(values, width) if every_step else values, **look)
     axes.set(title=CURVES[name], xlabel="step")
@@ -101,3 +103,15 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     if not any(len(steps) for steps, _ in curves):
         axes.set_xlim(0, 1)
         axes.text(0.5, 0.5, "no steps yet", transform=axes.transAxes, ha="center")
+
+
+def _name_at_the_end(axes: Axes, heights: Mapping[str, float]) -> None:
+    """Write names of level lines beside the axes, apart even where the lines are close."""
+    ordered = sorted(heights, key=heights.__getitem__)
+    for name in ordered:
+        side = "center"
+        if len(ordered) > 1 and name in (ordered[0], ordered[-1]):
+            side = "top" if name == ordered[0] else "bottom"
+        beside = axes.get_yaxis_transform()
+        look: dict[str, Any] = {"transform": beside, "color": GREY, "size": "small"}
+        axes.text(1.01, heights[name], name, va=side, **look)

@@ -1,44 +1,78 @@
 """A plan: the source rates that numbers of devices sustain."""
 
 from pathlib import Path
-from typing import Any
+from textwrap import fill
 
-from matplotlib.lines import Line2D
+from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from streamplace.capacity.plan.result import Plan
+from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.pictures.style import COLOURS, GREY, legend_below, picture
+from streamplace.problem.objective import MAX_RATE
+from streamplace.util.text import printable
 
 SIZE_OF_PLAN = (6.4, 4.2)  # width and height in inches
+TITLE = 84  # letters of the title in a line
+SUSTAINED, OFFERED, CHOSEN = COLOURS[:3]
 
 
 def draw_plan(path: str | Path, plan: Plan) -> None:
     """Draw a plan; the file's suffix sets the picture format.
+
+    The title is the plan's answer. Of the fewest devices that keep up, a ring marks the sustained
+    rate, and a vertical line how far it is above the offered one.
 
     Raises
     ------
     UsageError, FormatError
         As `style.picture`.
     """
-    devices = [row.devices for row in plan.rows]
+    bounded = [row for row in plan.rows if row.bound < MAX_RATE]
     with picture(path, SIZE_OF_PLAN) as figure:
         axes = figure.subplots()
-        bounds = [row.bound for row in plan.rows]
-        axes.plot(devices, bounds, ":", color=GREY, marker="_", label="upper bound")
-        rates = [row.max_source_rate for row in plan.rows]
-        axes.plot(devices, rates, color=COLOURS[0], marker="o", label="sustained")
-        dashed: dict[str, Any] = {"color": COLOURS[1], "linestyle": "--", "linewidth": 1.2}
-        axes.axhline(plan.source_rate, **dashed, label=f"planned: {plan.source_rate:,.6g}")
-        if plan.fewest_devices is not None:
-            i = devices.index(plan.fewest_devices)
-            label = f"fewest devices that keep up: {plan.fewest_devices}"
-            ring: dict[str, Any] = {"markersize": 11, "fillstyle": "none", "markeredgewidth": 1.6}
-            at = (devices[i : i + 1], rates[i : i + 1])
-            axes.plot(*at, linestyle="", marker="o", color=COLOURS[2], label=label, **ring)
+        axes.plot(
+            [row.devices for row in bounded],
+            [row.bound for row in bounded],
+            ":",
+            color=GREY,
+            marker="_",
+            label="upper bound",
+        )
+        axes.plot(
+            [row.devices for row in plan.rows],
+            [row.max_source_rate for row in plan.rows],
+            color=SUSTAINED,
+            marker="o",
+            label="sustained",
+        )
+        offered = f"offered: {plan.source_rate:,.6g}"
+        axes.axhline(plan.source_rate, color=OFFERED, linestyle="--", linewidth=1.2, label=offered)
+        chosen = [row for row in plan.rows if row.devices == plan.fewest_devices]
+        for row in chosen:
+            _mark(axes, plan, row)
         axes.set(xlabel="devices", ylabel="source rate, tuples/s")
-        axes.set_ylim(0.0, 1.08 * max([*bounds, *rates, plan.source_rate]))
+        axes.set_title(fill(printable(plan.headline), TITLE), loc="left")
+        rates = [row.max_source_rate for row in plan.rows] + [row.bound for row in bounded]
+        axes.set_ylim(0.0, 1.08 * max([*rates, plan.source_rate]))
         axes.margins(x=0.04)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.6g}"))
-        lines: list[Line2D] = list(axes.lines)
-        legend_below(figure, lines, [str(one.get_label()) for one in lines])
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.12g}"))
+        legend_below(figure, axes.lines, [str(one.get_label()) for one in axes.lines])
+
+
+def _mark(axes: Axes, plan: Plan, row: PlanRow) -> None:
+    """Mark the fewest devices that keep up, and the headroom that they leave."""
+    rate, offered = row.max_source_rate, plan.source_rate
+    axes.plot(
+        row.devices,
+        rate,
+        linestyle="",
+        marker="o",
+        color=CHOSEN,
+        markersize=11,
+        fillstyle="none",
+        markeredgewidth=1.6,
+        label=f"fewest that keep up: {row.devices}",
+    )
+    above = f"{rate / offered - 1:.0%} above the offered rate"
+    axes.plot([row.devices] * 2, [offered, rate], color=CHOSEN, linewidth=2.5, label=above)

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 
 from streamplace.display.formats import kind_of
 from streamplace.files.writing import atomic
-from streamplace.util.text import shortened
+from streamplace.util.text import counted, shortened
 
 COLOURS = (
     "#0072b2",
@@ -35,6 +35,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
 GREY = "#6b6b6b"
 NAME = 34  # maximum number of characters of a name in a legend
+APART = 6  # as many lines as can be told apart; others are grey
 RC: dict[Any, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -111,6 +112,21 @@ def line(i: int) -> dict[str, Any]:
     }
 
 
+def line_of_few(i: int) -> dict[str, Any]:
+    """Return the look of the i-th line of a picture with any number; see `legend_of_few`."""
+    if i < APART:
+        return line(i)
+    return {"color": GREY, "linestyle": "-", "marker": "", "linewidth": 0.7, "alpha": 0.5}
+
+
+def legend_of_few(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
+    """Put one legend below all axes with the first lines, and how many others are grey."""
+    shown, others = list(names[:APART]), len(names) - APART
+    if others > 0:
+        shown.append(counted(others, "other"))
+    legend_below(figure, handles[: len(shown)], shown)
+
+
 def bar(i: int) -> dict[str, Any]:
     """Return colour and hatch of the i-th group of bars."""
     return {
@@ -144,7 +160,7 @@ def legend_right(axes: Axes) -> None:
     )
 
 
-def visible(name: str) -> str:
+def visible(name: str, length: int = NAME) -> str:
     """Return a name for a legend, shortened, and never with a leading _: matplotlib omits those."""
-    name = shortened(name, NAME)
+    name = shortened(name, length)
     return f"\u2009{name}" if name.startswith("_") else name

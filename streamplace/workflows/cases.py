@@ -25,11 +25,14 @@ class CaseList:
         The number of clusters; None: one cluster serves all graphs.
     cross
         Whether every graph is on every cluster; otherwise graph i is on cluster i.
+    on
+        The devices of the clusters in words; empty: unknown.
     """
 
     graphs: tuple[str, ...]
     clusters: int | None = None
     cross: bool = False
+    on: str = ""
 
     def __len__(self) -> int:
         return len(self.graphs) * self.per_graph
@@ -114,7 +117,8 @@ class Cases:
         if clusters is None:
             if cross:
                 raise UsageError("compare: cross requires clusters")
-            return cls(several, (Cluster.of(cluster),), CaseList(names))
+            places = [Cluster.of(cluster)]
+            return cls(several, places, CaseList(names, on=_devices_in_words(places)))
         if cluster is not None:
             raise UsageError("compare: cannot combine cluster with clusters")
         places = _checked(clusters)
@@ -123,7 +127,8 @@ class Cases:
                 f"compare: expected {counted(len(names), 'cluster')}, one per graph (got "
                 f"{len(places):,}); cross=True places every graph on every cluster"
             )
-        return cls(several, places, CaseList(names, len(places), cross))
+        listed = CaseList(names, len(places), cross, _devices_in_words(places))
+        return cls(several, places, listed)
 
     def __len__(self) -> int:
         return len(self.listed)
@@ -153,6 +158,15 @@ def _named_graphs(
     if isinstance(source, str) or not all(isinstance(graph, StreamGraph) for graph in graphs):
         raise UsageError("compare: graphs must be StreamGraph objects; read_dataset reads files")
     return graphs, tuple(graph.name for graph in graphs)
+
+
+def _devices_in_words(clusters: Sequence[Cluster]) -> str:
+    """Return the number of devices of clusters, with their speed if it is the same for all."""
+    counts = [len(cluster.devices) for cluster in clusters]
+    speeds = {device.mips for cluster in clusters for device in cluster.devices}
+    fewest, most = min(counts), max(counts)
+    devices = counted(most, "device") if fewest == most else f"{fewest} to {most} devices"
+    return devices + (f" of {speeds.pop():,.6g} MIPS" if len(speeds) == 1 else "")
 
 
 def _checked(clusters: Iterable[Cluster]) -> list[Cluster]:

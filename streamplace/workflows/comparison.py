@@ -1,8 +1,8 @@
 """The result type of `compare`: a table of placers x source rates, over graphs, by a measure."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import nan
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from streamplace.display.mixins import Displayable, Tabular
+from streamplace.display.paper_table import PaperTable
 from streamplace.display.view import Line, View
 from streamplace.errors import UsageError
 from streamplace.placers.base import Found
@@ -22,20 +23,23 @@ from streamplace.scoring.evaluator import Placements
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import FEWEST, Effect
 from streamplace.util.text import counted
+from streamplace.util.version import version_and_commit
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,
-    OF_STARTS,
-    Started,
+    OVER_START,
+    PLACER,
+    RATE,
+    START,
+    Columns,
+    best_cells,
+    check_columns,
     index_of,
     labelled_as,
     quotients,
     save_tables,
     table_view,
 )
-
-Columns = Mapping[str, Callable[[Any], str]]
-"""Heading -> function from a row to its cell."""
 
 
 class Figures(NamedTuple):
@@ -78,19 +82,13 @@ class ScoreMeasure(ABC):
         difference.
     skips_failures
         Whether a placer without a placement of some cases is no error.
-    of_first
-        Heading of a column about the first placer -> what it is.
     expendable
         Columns that are dropped, in this order, if the table is too wide to show names.
-    tables
-        Names of the files of tables in the folder that `save_report` writes.
     """
 
     is_ratio: ClassVar[bool]
     skips_failures: ClassVar[bool]
-    of_first: ClassVar[Mapping[str, str]]
     expendable: ClassVar[tuple[str, ...]]
-    tables: ClassVar[tuple[str, ...]]
 
     objective: Objective
 
@@ -122,7 +120,12 @@ class ScoreMeasure(ABC):
     @property
     @abstractmethod
     def pictures(self) -> tuple[str, ...]:
-        """The names of the pictures in the folder that `save_report` writes."""
+        """The names of the pictures in the folder of `save_report`; the first compares placers."""
+
+    @property
+    @abstractmethod
+    def in_papers(self) -> tuple[str, ...]:
+        """The columns of a table for a paper, which fit into one column of a page with two."""
 
     def problem(self, graph: StreamGraph, cluster: Cluster, rate: float | None) -> Problem:
         """Return the problem of a graph on a cluster at a source rate; None: the graph's own."""
@@ -170,24 +173,32 @@ class ScoreMeasure(ABC):
         """Return the entries of the measure in `compare --json`."""
 
     @abstractmethod
-    def row(self, comparison: "Comparison", i: int, j: int) -> Started:
-        """Return the row of a table for a source rate and a placer."""
+    def row(self, comparison: "Comparison", i: int, j: int) -> Any:
+        """Return the row of a table for a source rate and a placer, a dataclass."""
 
     @abstractmethod
-    def row_entries(self, row: Any) -> dict[str, Any]:
-        """Return a row as `compare --json` prints it."""
+    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a row under the names in `compare --json`."""
 
     @abstractmethod
     def case_entries(self, comparison: "Comparison", i: int, j: int, n: int) -> dict[str, Any]:
         """Return what graphs.csv says of a source rate, a placer and a case."""
 
     @abstractmethod
-    def columns(self, comparison: "Comparison") -> dict[str, Callable[[Any], str]]:
-        """Return the columns of the table, without those that would be empty."""
+    def columns(self, first: str = "", reference: str | None = None) -> Columns:
+        """Return all columns of the table, whose names depend on the objective only.
+
+        Parameters
+        ----------
+        first
+            The name of the first placer, which is a part of headings.
+        reference
+            The name in the table of the placer with which all others are compared, if any.
+        """
 
     @abstractmethod
-    def table(self, comparison: "Comparison", kind: str) -> str:
-        """Return the text of a file of `tables` of a kind: ``csv``, ``md`` or ``tex``."""
+    def empty(self, comparison: "Comparison") -> set[str]:
+        """Return the names of columns that say nothing in a comparison."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -220,6 +231,8 @@ class Comparison(Displayable, Tabular):
     starts
         Name in the table -> what the placer improves, in words, for those that begin from a
         placement.
+    chosen
+        The columns of the table; see `of_columns`. Empty: those that say something.
     """
 
     dataset: str
@@ -232,6 +245,7 @@ class Comparison(Displayable, Tabular):
     failures: tuple[str, ...] = field(default=(), kw_only=True)
     labels: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     starts: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    chosen: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def values(self) -> Floats:
@@ -244,13 +258,30 @@ class Comparison(Displayable, Tabular):
         return [self.measure.row(self, i, j) for i, j in self._points()]
 
     @property
-    def columns(self) -> dict[str, Callable[[Any], str]]:
-        """The columns of the table, without those that would be empty."""
-        columns = self.measure.columns(self)
-        left_out = {*OF_STARTS} if not self.starts else set()
+    def columns(self) -> Columns:
+        """The columns of the table, by name."""
+        columns = self.measure.columns(self.placers[0], self.reference)
+        if self.chosen:
+            return {name: columns[name] for name in self.chosen}
+        empty = self.measure.empty(self) | (set() if self.starts else {START, OVER_START})
         if len(self.cases.graphs) < FEWEST:
-            left_out.add(INTERVAL)
-        return {head: cell for head, cell in columns.items() if head not in left_out}
+            empty.add(INTERVAL)
+        return {name: column for name, column in columns.items() if name not in empty}
+
+    def of_columns(self, names: Iterable[str]) -> "Comparison":
+        """Return the comparison with other columns in its tables, in this order.
+
+        The names of placers stand first, and source rates next if there are several.
+
+        Raises
+        ------
+        UsageError
+            If there is no such column; the message lists all.
+        """
+        names = tuple(names)
+        check_columns(names, self.measure.columns())
+        first = (PLACER, *([RATE] if len(self.source_rates) > 1 else []))
+        return replace(self, chosen=tuple(dict.fromkeys([*first, *names])))
 
     @property
     def reference(self) -> str | None:
@@ -333,17 +364,51 @@ class Comparison(Displayable, Tabular):
 
     def cells(self, i: int) -> tuple[str, ...]:
         """Return the cells of a row of the table."""
-        return tuple(cell(self.rows[i]) for cell in self.columns.values())
+        return tuple(column.cell(self.rows[i]) for column in self.columns.values())
 
     def _view(self) -> View:
+        columns, expendable = self.columns, self.measure.expendable
         return table_view(
             f"Comparison: {self.headline}",
             self.measure.line(self.cases),
-            tuple(self.columns),
+            tuple(column.heading for column in columns.values()),
             len(self.rows),
             self.cells,
-            self.measure.expendable,
+            () if self.chosen else tuple(columns[x].heading for x in expendable if x in columns),
         )
+
+    def paper_table(self) -> PaperTable:
+        """Return the table for a paper, with the best values of a column in bold.
+
+        Its columns are the chosen ones or else few; `comparison_tables.best_cells` says which
+        values are the best.
+        """
+        columns = self.columns
+        if not self.chosen:
+            few = (name for name in self.measure.in_papers if name in columns)
+            columns = self.of_columns(few).columns
+        return PaperTable(
+            f"compare {Path(self.dataset).name.partition('.')[0]}",
+            ". ".join(self._caption(columns)),
+            [column.heading for column in columns.values()],
+            [tuple(column.cell(row) for column in columns.values()) for row in self.rows],
+            words=[j for j, name in enumerate(columns) if name in (PLACER, START)],
+            bold=best_cells(self.rows, columns, len(self.placers)),
+            block=len(self.placers),
+        )
+
+    def _caption(self, columns: Columns) -> Iterator[str]:
+        """Yield what is known of how the numbers were found, and what columns mean."""
+        rates = [f"{rate:,.6g}" for rate in self.source_rates if rate is not None]
+        at = f"{' and '.join(rates)} tuples/s" if rates else ""
+        what = f"{self.headline[0].upper()}{self.headline[1:]}"
+        yield "; ".join(filter(None, (what, Path(self.dataset).name, self.cases.on, at)))
+        for column in columns.values():
+            if column.meaning:
+                yield f"{column.heading[0].upper()}{column.heading[1:]}: {column.meaning}"
+        if len(self.placers) > 1:
+            yield "Bold: the best of a column" + " at each rate" * (len(self.source_rates) > 1)
+        yield f"Seed {self.seed}, streamplace {version_and_commit()}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""
@@ -357,7 +422,7 @@ class Comparison(Displayable, Tabular):
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows: a dictionary per placer and source rate, as in `to_dict`."""
-        return [self.measure.row_entries(row) for row in self.rows]
+        return [self.measure.named(asdict(row)) for row in self.rows]
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""

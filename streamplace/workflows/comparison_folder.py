@@ -10,16 +10,15 @@ from streamplace.util.extras import load_drawing
 from streamplace.workflows.comparison import Comparison, ScoreMeasure
 from streamplace.workflows.comparison_tables import SAVED, rows_as_csv
 
-WRITTEN = ("by_rate.csv", "by_rate.md", "by_rate.tex", "table.md", "table.tex")
-DRAWN = ("throughput", "devices", "makespan", "costs", "budgets")
-"""The tables and pictures of all measures; those of an earlier comparison are removed."""
+FOR_PAPERS = ("table.md", "table.tex")
+DRAWN = ("differences", "throughput", "devices", "ratios", "makespan", "costs", "budgets")
+"""The pictures of all measures; those of an earlier comparison are removed."""
 
 
 def write_table(path: str | Path, result: Comparison) -> None:
     """Write the table of a comparison to a file, whose suffix sets the format.
 
-    CSV has the rows with all digits, as table.csv in the folder of `save_report`; Markdown and
-    LaTeX have those of its files with these suffixes.
+    CSV has all digits; Markdown and LaTeX have the table for a paper (`Comparison.paper_table`).
 
     Raises
     ------
@@ -30,25 +29,43 @@ def write_table(path: str | Path, result: Comparison) -> None:
     """
     kind = kind_of(path, TABLES, "table")
     if kind == "csv":
-        text = rows_as_csv(result.to_dict()["rows"])
+        text = _csv(result)
     else:
-        text = result.measure.table(result, kind)
+        table = result.paper_table()
+        text = table.latex() if kind == "tex" else table.markdown()
     write_text(Path(path), text)
+
+
+def _csv(result: Comparison) -> str:
+    """Return the rows with all digits: all columns, or those that were chosen."""
+    rows = result.to_records()
+    if result.chosen:
+        fields = (key for column in result.columns.values() for key in column.keys)
+        keys = result.measure.named(dict.fromkeys(fields))
+        rows = [{key: row[key] for key in keys} for row in rows]
+    return rows_as_csv(rows)
 
 
 BUDGETS = DRAWN[-1]  # the picture of several budgets
 DRAW = "streamplace.pictures.comparison_pictures:draw"
 """Draws the pictures; loaded once they are wanted, since it loads matplotlib."""
-CURVES = 6  # as many placers as can be told apart in a picture
+BARS = 6  # as many placers as can be told apart beside each other
 Budgets = Mapping[str, Sequence[str]]
 """Name of a placer -> its names in the table, one for each of its budgets, ascending."""
 
 
-def names_of(pictures: str | None, measure: ScoreMeasure, *, budgets: bool = False) -> list[str]:
-    """Return the names of the files that `save_report` writes of a measure."""
-    drawn = [*measure.pictures, *([BUDGETS] if budgets else [])]
+def pictures_of(measure: ScoreMeasure, placers: int) -> tuple[str, ...]:
+    """Return the names of the pictures of a measure; a single placer is compared with none."""
+    return measure.pictures[1:] if placers == 1 else measure.pictures
+
+
+def names_of(
+    pictures: str | None, measure: ScoreMeasure, placers: int, *, budgets: bool = False
+) -> list[str]:
+    """Return the names of the files that `save_report` writes of some placers by a measure."""
+    drawn = [*pictures_of(measure, placers), *([BUDGETS] if budgets else [])]
     shown = [] if pictures is None else [f"{name}.{pictures}" for name in drawn]
-    return [*SAVED, *measure.tables, *shown]
+    return [*SAVED, *FOR_PAPERS, *shown]
 
 
 def save_report(
@@ -60,12 +77,11 @@ def save_report(
 ) -> tuple[Path, ...]:
     """Write a comparison with its tables and pictures to a folder, which is created if missing.
 
-    The files are compare.json, table.csv and graphs.csv (see `Comparison.save`). Those of
-    throughput are joined by by_rate.csv, .md and .tex, a line per placer, and throughput and
-    devices, Figures 5 and 6 of the paper; those of makespans by table.md and .tex, and the picture
-    makespan, named costs under other objectives. If the folder holds an earlier comparison, those
-    of its tables and pictures that are not replaced are removed. Pictures with curves have those of
-    the first `CURVES` placers.
+    The files are compare.json, table.csv and graphs.csv (see `Comparison.save`), table.md and
+    table.tex, and the pictures: of throughput differences, throughput and devices, the last two as
+    Figures 5 and 6 of the paper; ratios and makespan, the latter named costs under other
+    objectives. A single placer has no differences or ratios. If the folder holds an earlier
+    comparison, its pictures that are not replaced are removed.
 
     Parameters
     ----------
@@ -89,18 +105,19 @@ def save_report(
     folder = Path(folder)
     has_earlier = (folder / SAVED[0]).is_file()
     result.save(folder)
-    for name in result.measure.tables:
-        write_text(folder / name, result.measure.table(result, Path(name).suffix[1:]))
+    for name in FOR_PAPERS:
+        write_table(folder / name, result)
     if pictures is not None:
         load_drawing(DRAW)(folder, result, pictures, budgets, evaluations)
-    kept = names_of(pictures, result.measure, budgets=budgets is not None)
+    placers, by_budget = len(result.placers), budgets is not None
+    kept = names_of(pictures, result.measure, placers, budgets=by_budget)
     return _remove_stale(folder, kept) if has_earlier else ()
 
 
 def _remove_stale(folder: Path, kept: Iterable[str]) -> tuple[Path, ...]:
-    """Remove tables and pictures of all kinds but those in `kept`, and return their paths."""
+    """Remove pictures of all kinds but those in `kept`, and return their paths."""
     drawn = (f"{name}.{kind}" for kind in KINDS for name in DRAWN)
-    names = [name for name in (*WRITTEN, *drawn) if name not in set(kept)]
+    names = [name for name in drawn if name not in set(kept)]
     stale = tuple(folder / name for name in names if (folder / name).is_file())
     for path in stale:
         try:

@@ -1,46 +1,128 @@
 """Tables of comparisons of all kinds: their rows, views and files."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
+from streamplace.display.paper_table import Best, Place, best_places
 from streamplace.display.text import aligned, quoted
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.files import write_json
 from streamplace.files.reading import to_csv
 from streamplace.files.writing import make_folder, write_text
 from streamplace.util.arrays import Bools, Floats
 from streamplace.util.checks import finite
 from streamplace.util.suggest import candidates
-from streamplace.util.text import counted
+from streamplace.util.text import counted, shortened
 
 ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
-INTERVAL = "95% interval"
-"""The heading of the interval of the mean difference from a placer, or ratio to it."""
-START, OVER_START = "start", "over start"
+PLACER, RATE, INTERVAL, START, OVER_START = (  # names of columns
+    *("placer", "rate", "interval", "start", "over-start"),
+)
+INTERVAL_HEADING = "95% interval"
+BOOTSTRAP = "by a paired bootstrap over the graphs"
+SHARES = "share of graphs better (+) and worse (-)"
+NAME_IN_HEADING = 24  # characters of a placer's name in a heading; a note has the whole name
 
 
-class Started(Protocol):
-    """A row of a comparison: what the placer began from in words, and the mean ratio to it."""
+@dataclass(frozen=True)
+class Column:
+    """A column of the tables of a comparison.
 
-    @property
-    def start(self) -> str | None:
-        """What the placer improves; None: it builds placements."""
+    Parameters
+    ----------
+    heading
+        Its heading.
+    keys
+        The fields of a row that it shows.
+    text
+        Returns a cell, of the values of these fields.
+    best
+        `max` or `min`, which finds the best of the values of its first field; None: no value is
+        better than another, or another column has the same order.
+    meaning
+        What it means, for a note under the table; empty: its heading says so.
+    unknown
+        The cell of a row without such a value.
+    """
 
-    @property
-    def over_start(self) -> float | None:
-        """The mean ratio of what it reaches to what its start reaches."""
+    heading: str
+    keys: tuple[str, ...]
+    text: Callable[..., str] = str
+    best: Best | None = None
+    meaning: str = ""
+    unknown: str = "-"
+
+    def values(self, row: Any) -> list[Any]:
+        """Return the values of a row that it shows; None is an unknown one."""
+        return [getattr(row, key) for key in self.keys]
+
+    def value(self, row: Any) -> Any:
+        """Return the first of these values."""
+        return self.values(row)[0]
+
+    def cell(self, row: Any) -> str:
+        """Return the cell of a row."""
+        values = self.values(row)
+        return self.unknown if None in values else self.text(*values)
 
 
-OF_STARTS: Mapping[str, Callable[[Started], str]] = {
-    START: lambda row: row.start or "-",
-    OVER_START: lambda row: "-" if row.over_start is None else f"{row.over_start:.3f}",
-}
-"""The cell of each column about starts."""
+Columns = Mapping[str, Column]
+"""Name, as the option ``--columns`` has it -> column; the first one has the placers."""
+
+
+def check_columns(names: Iterable[str], known: Collection[str]) -> None:
+    """Raise a UsageError about the first name that no column has."""
+    for name in names:
+        if name not in known:
+            fault = f"unknown column {name!r:.80}; choose from {', '.join(known)}"
+            raise UsageError(Fault(fault, option="--columns"))
+
+
+def best_cells(rows: Sequence[Any], columns: Columns, block: int) -> set[Place]:
+    """Return the places with the best value of a column among each block of rows; ties are all.
+
+    `Column.best` says what is best: the highest throughput, the lowest makespan, cost, gap or time.
+    """
+    found = set[Place]()
+    for j, column in enumerate(columns.values()):
+        if column.best is None:
+            continue
+        for begin in range(0, len(rows), block):
+            of_block = range(begin, begin + block)
+            cells = (((i, j), column.value(rows[i]), column.cell(rows[i])) for i in of_block)
+            found |= best_places(cells, column.best)
+    return found
+
+
+def beside_placer(words: str, placer: str, what: str) -> tuple[str, str]:
+    """Return heading and meaning of a column that compares with a placer; `what` is the figure."""
+    name = shortened(placer, NAME_IN_HEADING)
+    whole = "" if name == placer else f"; the whole name is {placer}"
+    return f"{words} {name}", f"{what} over the graphs{whole}"
+
+
+def three_digits(value: float) -> str:
+    """Return the cell of a ratio or a share."""
+    return f"{value:.3f}"
+
+
+def in_ms(seconds: float) -> str:
+    """Return the cell of a time in milliseconds."""
+    return f"{seconds * 1e3:.2f}"
+
+
+def columns_of_starts(best: Best) -> Columns:
+    """Return the columns about starts; `best` finds the best ratio to them."""
+    return {
+        START: Column("start", ("start",)),
+        OVER_START: Column("over start", ("over_start",), three_digits, best),
+    }
 
 
 def quotients(values: Floats, others: Floats) -> Floats:
@@ -93,7 +175,7 @@ def table_view(
     shown = (cells(i) for i in range(min(count, ROWS_SHOWN)))
     lines = aligned([head, *((quoted(name)[1:-1], *others) for name, *others in shown)])
     if count > ROWS_SHOWN:
-        lines.append(f"and {counted(count - ROWS_SHOWN, 'more row')}")
+        lines.append(f"and {counted(count - ROWS_SHOWN, 'more line')}")
     table = Grid(head, count, cells, expendable=tuple(x for x in expendable if x in head))
     return View(headline, tuple(lines), (line, table), TABLE_ROWS)
 

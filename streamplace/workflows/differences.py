@@ -1,16 +1,13 @@
 """Comparisons of relative throughput, by differences between placers, at several source rates."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.display.formats import Rows, latex, markdown
 from streamplace.display.mixins import RoundedRepr
 from streamplace.display.text import quoted
 from streamplace.display.view import Line
-from streamplace.files.reading import to_csv
 from streamplace.problem.objective import Throughput
 from streamplace.problem.objectives import text_of
 from streamplace.problem.problem import Problem
@@ -20,13 +17,27 @@ from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import Effect
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison import Columns, Comparison, ScoreMeasure
-from streamplace.workflows.comparison_tables import INTERVAL, OF_STARTS, mean, quotients
+from streamplace.workflows.comparison import Comparison, ScoreMeasure
+from streamplace.workflows.comparison_tables import (
+    BOOTSTRAP,
+    INTERVAL,
+    INTERVAL_HEADING,
+    PLACER,
+    RATE,
+    SHARES,
+    Column,
+    Columns,
+    beside_placer,
+    columns_of_starts,
+    in_ms,
+    mean,
+    quotients,
+    three_digits,
+)
 
 TIE = 0.001  # a smaller difference in relative throughput is a tie
 KEEPS_UP = 0.97  # relative throughput above which a placement practically keeps up
-MINUS_FIRST = "minus first"
-BETTER, WORSE = "better than METIS", "worse than METIS"
+DIFFERENCE, VS_METIS = "difference", "vs-metis"  # names of columns
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,57 +76,6 @@ class DifferenceRow(RoundedRepr):
     seconds_per_graph: float
     cpu_seconds_per_graph: float
 
-    @property
-    def shares(self) -> str:
-        """The shares of graphs that are better and worse than with `metis`, as a table cell."""
-        if self.better_than_metis is None or self.worse_than_metis is None:
-            return "-"
-        return f"+{self.better_than_metis:.0%} -{self.worse_than_metis:.0%}"
-
-    @property
-    def difference(self) -> str:
-        """The mean difference from the first placer as a table cell."""
-        return "-" if self.minus_first is None else f"{self.minus_first:+.3f}"
-
-    @property
-    def interval(self) -> str:
-        """The interval of that difference as a table cell."""
-        if self.minus_first_low is None or self.minus_first_high is None:
-            return "-"
-        return f"{self.minus_first_low:+.3f} to {self.minus_first_high:+.3f}"
-
-
-COLUMNS: Columns = {
-    "placer": lambda row: row.placer,
-    "rate": lambda row: "own" if row.source_rate is None else f"{row.source_rate:g}",
-    "mean": lambda row: f"{row.mean:.3f}",
-    "Q1": lambda row: f"{row.q1:.3f}",
-    "median": lambda row: f"{row.median:.3f}",
-    "min": lambda row: f"{row.min:.3f}",
-    ">0.97": lambda row: f"{row.share_above_0_97:.0%}",
-    "vs metis": lambda row: row.shares,
-    MINUS_FIRST: lambda row: row.difference,
-    INTERVAL: lambda row: row.interval,
-    **OF_STARTS,
-    "devices": lambda row: f"{row.mean_devices:.1f}",
-    "ms": lambda row: f"{row.seconds_per_graph * 1e3:.2f}",
-}
-"""The cell of each column."""
-BY_RATE: dict[str, Callable[[DifferenceRow], float | None]] = {
-    "mean": lambda row: row.mean,
-    "Q1": lambda row: row.q1,
-    "median": lambda row: row.median,
-    BETTER: lambda row: row.better_than_metis,
-    WORSE: lambda row: row.worse_than_metis,
-    MINUS_FIRST: lambda row: row.minus_first,
-    "95% from": lambda row: row.minus_first_low,
-    "95% to": lambda row: row.minus_first_high,
-    "min": lambda row: row.min,
-    "above 0.97": lambda row: row.share_above_0_97,
-    "devices": lambda row: row.mean_devices,
-}
-"""The figure of each column of a table with a line per placer; a cell has those of all rates."""
-
 
 @dataclass(frozen=True)
 class RelativeThroughput(ScoreMeasure):
@@ -123,11 +83,9 @@ class RelativeThroughput(ScoreMeasure):
 
     is_ratio: ClassVar[bool] = False
     skips_failures: ClassVar[bool] = False
-    of_first: ClassVar[Mapping[str, str]] = {MINUS_FIRST: "mean difference from"}
     expendable: ClassVar[tuple[str, ...]] = (
-        *("ms", "devices", "min", ">0.97", "Q1", "median", INTERVAL, MINUS_FIRST, "vs metis"),
+        *("ms", "devices", "min", "above-0.97", "q1", "median", INTERVAL, DIFFERENCE, VS_METIS),
     )
-    tables: ClassVar[tuple[str, ...]] = ("by_rate.csv", "by_rate.md", "by_rate.tex")
 
     objective: Throughput
 
@@ -143,8 +101,13 @@ class RelativeThroughput(ScoreMeasure):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """Figures 5 and 6 of the paper."""
-        return "throughput", "devices"
+        """The differences, and Figures 5 and 6 of the paper."""
+        return "differences", "throughput", "devices"
+
+    @property
+    def in_papers(self) -> tuple[str, ...]:
+        """The mean, and how much higher it is than that of the first placer."""
+        return "mean", DIFFERENCE, INTERVAL
 
     @property
     def custom(self) -> str | None:
@@ -211,9 +174,9 @@ class RelativeThroughput(ScoreMeasure):
             cpu_seconds_per_graph=float(figures.cpu_seconds[i, j].mean()),
         )
 
-    def row_entries(self, row: DifferenceRow) -> dict[str, Any]:
-        """Return a row as `compare --json` prints it."""
-        return {key.replace("0_97", "0.97"): value for key, value in asdict(row).items()}
+    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a row under the names in `compare --json`."""
+        return {key.replace("0_97", "0.97"): value for key, value in entries.items()}
 
     def case_entries(self, comparison: Comparison, i: int, j: int, n: int) -> dict[str, Any]:
         """Return what graphs.csv says of a source rate, a placer and a case."""
@@ -224,60 +187,38 @@ class RelativeThroughput(ScoreMeasure):
             "devices_used": int(comparison.figures.devices_used[i, j, n]),
         }
 
-    def columns(self, comparison: Comparison) -> dict[str, Callable[[Any], str]]:
-        """Return the columns of the table; with one placer, there is no difference."""
-        left_out = {MINUS_FIRST, INTERVAL} if len(comparison.placers) == 1 else set()
-        return {head: cell for head, cell in COLUMNS.items() if head not in left_out}
+    def columns(self, first: str = "", reference: str | None = None) -> Columns:
+        """Return all columns of the table; see `ScoreMeasure`."""
+        difference, of_difference = beside_placer("difference to", first, "mean")
+        return {
+            PLACER: Column("placer", ("placer",)),
+            RATE: Column("rate", ("source_rate",), "{:g}".format, unknown="own"),
+            "mean": Column("mean", ("mean",), three_digits, max),
+            "q1": Column("Q1", ("q1",), three_digits, max),
+            "median": Column("median", ("median",), three_digits, max),
+            "min": Column("min", ("min",), three_digits, max),
+            "above-0.97": Column(">0.97", ("share_above_0_97",), "{:.0%}".format, max),
+            VS_METIS: Column(
+                f"vs {reference or self.objective.reference}",
+                ("better_than_metis", "worse_than_metis", "tied_with_metis"),
+                "+{:.0%} -{:.0%}".format,
+                meaning=SHARES,
+            ),
+            DIFFERENCE: Column(
+                difference, ("minus_first",), "{:+.3f}".format, meaning=of_difference
+            ),
+            INTERVAL: Column(
+                INTERVAL_HEADING,
+                ("minus_first_low", "minus_first_high"),
+                "{:+.3f} to {:+.3f}".format,
+                meaning=f"of the mean difference, {BOOTSTRAP}",
+            ),
+            **columns_of_starts(max),
+            "devices": Column("devices", ("mean_devices",), "{:.1f}".format),
+            "ms": Column("ms", ("seconds_per_graph",), in_ms, min),
+        }
 
-    def table(self, comparison: Comparison, kind: str) -> str:
-        """Return the table with a line per placer; ``csv`` has a column per figure and rate."""
-        if kind == "csv":
-            rates = [_rate(rate) for rate in comparison.source_rates]
-            header = [f"{name} at {rate}" for name in BY_RATE for rate in rates]
-            lines = zip(comparison.placers, _figures(comparison), strict=True)
-            cells = (
-                [placer, *("" if x is None else x for figures in line for x in figures)]
-                for placer, line in lines
-            )
-            return to_csv(["placer", *header], cells)
-        text = {"md": markdown, "tex": latex}[kind]
-        return text(self._caption(comparison), ["placer", *BY_RATE], _rows(comparison))
-
-    def _caption(self, comparison: Comparison) -> str:
-        first, *others = (_rate(rate) for rate in comparison.source_rates)
-        unit = "" if comparison.source_rates == (None,) else " tuples/s"
-        at = f"at {first}{unit}" + (f" (in brackets at {', '.join(others)})" if others else "")
-        what = f"{self.name} over {comparison.cases} under {self.scored_by}, {at}"
-        if len(comparison.placers) == 1:
-            return what
-        return f"{what}; {MINUS_FIRST}: mean difference from {comparison.placers[0]}"
-
-
-def _rows(comparison: Comparison) -> Rows:
-    """Yield the name of each placer and its cells."""
-    for placer, line in zip(comparison.placers, _figures(comparison), strict=True):
-        yield placer, [_cell(figures) for figures in line]
-
-
-def _figures(comparison: Comparison) -> list[list[list[float | None]]]:
-    """Return the figures, indexed by placer, column and source rate."""
-    rows, step = comparison.rows, len(comparison.placers)
-    return [
-        [
-            [
-                None if name in (BETTER, WORSE) and placer == comparison.reference else figure(row)
-                for row in rows[j::step]
-            ]
-            for name, figure in BY_RATE.items()
-        ]
-        for j, placer in enumerate(comparison.placers)
-    ]
-
-
-def _cell(figures: Sequence[float | None]) -> str:
-    first, *others = ("-" if x is None else f"{x:.3f}" for x in figures)
-    return f"{first} ({', '.join(others)})" if others else first
-
-
-def _rate(rate: float | None) -> str:
-    return "their own rates" if rate is None else f"{rate:.6g}"
+    def empty(self, comparison: Comparison) -> set[str]:
+        """Return the columns that say nothing: differences of one placer, shares without METIS."""
+        differences = {DIFFERENCE, INTERVAL} if len(comparison.placers) == 1 else set()
+        return differences | ({VS_METIS} if comparison.reference is None else set())

@@ -1,13 +1,12 @@
 """Comparisons of makespans, or of other values without source rates, by ratios to each other."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import nan
 from typing import Any, ClassVar
 
 import numpy as np
 
-from streamplace.display.formats import latex, markdown
 from streamplace.display.mixins import RoundedRepr
 from streamplace.display.text import number, percent_up
 from streamplace.placers.base import Found
@@ -23,12 +22,26 @@ from streamplace.util.arrays import Floats
 from streamplace.util.checks import finite
 from streamplace.util.effect import mean_intervals
 from streamplace.workflows.cases import CaseList
-from streamplace.workflows.comparison import Columns, Comparison, ScoreMeasure
-from streamplace.workflows.comparison_tables import INTERVAL, OF_STARTS, mean, quotients
+from streamplace.workflows.comparison import Comparison, ScoreMeasure
+from streamplace.workflows.comparison_tables import (
+    BOOTSTRAP,
+    INTERVAL,
+    INTERVAL_HEADING,
+    PLACER,
+    SHARES,
+    Column,
+    Columns,
+    beside_placer,
+    columns_of_starts,
+    in_ms,
+    mean,
+    quotients,
+    three_digits,
+)
 from streamplace.workflows.value_result import own_schedule_s
 
 TIE = 0.001  # of the reference's value; a smaller difference is a tie
-PLACED, OVER_FIRST, OWN = "placed", "over first", "own order, s"
+PLACED, RATIO, OWN, VS_HEFT = "placed", "ratio", "own-order", "vs-heft"  # names of columns
 OF_LONGEST_PATH = "schedule length ratio (makespan / longest path)"
 
 
@@ -82,43 +95,6 @@ class RatioRow(RoundedRepr):
     cpu_seconds_per_graph: float | None
     placed: int
 
-    @property
-    def milliseconds(self) -> float | None:
-        """Wall time per case in milliseconds."""
-        return None if self.seconds_per_graph is None else self.seconds_per_graph * 1e3
-
-    @property
-    def shares(self) -> str:
-        """The shares of cases that are better and worse than with HEFT, as a table cell."""
-        if self.better_than_heft is None or self.worse_than_heft is None:
-            return "-"
-        return f"+{self.better_than_heft:.0%} -{self.worse_than_heft:.0%}"
-
-
-OF_MAKESPANS: Columns = {
-    OWN: lambda row: _number(row.mean_own_schedule_s),
-    "SLR": lambda row: _text(row.mean_slr, ".3f"),
-    "median SLR": lambda row: _text(row.median_slr, ".3f"),
-}
-
-OF_HEFT: Columns = {
-    "over heft": lambda row: _text(row.mean_over_heft, ".3f"),
-    INTERVAL: lambda row: _interval(row.over_heft_low, row.over_heft_high),
-    "vs heft": lambda row: row.shares,
-}
-
-OF_FIRST: Columns = {
-    OVER_FIRST: lambda row: _text(row.over_first, ".3f"),
-    INTERVAL: lambda row: _interval(row.over_first_low, row.over_first_high),
-}
-
-OF_EFFORT: Columns = {
-    "gap": lambda row: "-" if row.mean_gap is None else percent_up(row.mean_gap),
-    "evaluations": lambda row: _text(row.evaluations, ",.0f"),
-    "ms": lambda row: _text(row.milliseconds, ".2f"),
-    PLACED: lambda row: f"{row.placed:,}",
-}
-
 
 @dataclass(frozen=True)
 class RatioMeasure(ScoreMeasure):
@@ -132,11 +108,9 @@ class RatioMeasure(ScoreMeasure):
 
     is_ratio: ClassVar[bool] = True
     skips_failures: ClassVar[bool] = True
-    of_first: ClassVar[Mapping[str, str]] = {OVER_FIRST: "mean ratio to"}
     expendable: ClassVar[tuple[str, ...]] = (
-        *("ms", "evaluations", "median SLR", "gap", "SLR", OWN, INTERVAL, OVER_FIRST, "vs heft"),
+        *("ms", "evaluations", "median-slr", "gap", "slr", OWN, INTERVAL, RATIO, VS_HEFT),
     )
-    tables: ClassVar[tuple[str, ...]] = ("table.md", "table.tex")
 
     semantics: str | None = None
 
@@ -152,8 +126,13 @@ class RatioMeasure(ScoreMeasure):
 
     @property
     def pictures(self) -> tuple[str, ...]:
-        """The distribution of ratios."""
-        return ("makespan" if self.is_makespan else "costs",)
+        """The mean ratios, and the distribution of ratios."""
+        return "ratios", "makespan" if self.is_makespan else "costs"
+
+    @property
+    def in_papers(self) -> tuple[str, ...]:
+        """Ratios, and placed cases where placers differ; means of makespans would be too wide."""
+        return "slr" if self.is_makespan else "mean", RATIO, INTERVAL, PLACED
 
     def problem(self, graph: StreamGraph, cluster: Cluster, rate: float | None) -> Problem:
         """Return the problem of a graph on a cluster, with the messages of the system."""
@@ -252,14 +231,10 @@ class RatioMeasure(ScoreMeasure):
             placed=int(placed.sum()),
         )
 
-    def row_entries(self, row: RatioRow) -> dict[str, Any]:
-        """Return a row as `compare --json` prints it."""
-        return self._named(asdict(row))
-
     def case_entries(self, comparison: Comparison, i: int, j: int, n: int) -> dict[str, Any]:
         """Return what graphs.csv says of a placer and a case."""
         figures = comparison.figures
-        return self._named(
+        return self.named(
             {
                 "placer": comparison.placers[j],
                 "makespan_s": finite(comparison.values[i, j, n]),
@@ -271,7 +246,7 @@ class RatioMeasure(ScoreMeasure):
             }
         )
 
-    def _named(self, entries: dict[str, Any]) -> dict[str, Any]:
+    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
         """Return entries named after the measure, without what only makespans have."""
         if self.is_makespan:
             return entries
@@ -298,53 +273,63 @@ class RatioMeasure(ScoreMeasure):
             return self.slr(comparison), OF_LONGEST_PATH
         return quotients(values, values[0]), f"{self.name} / that of {comparison.placers[0]}"
 
-    def columns(self, comparison: Comparison) -> dict[str, Callable[[Any], str]]:
-        """Return the columns of the table.
-
-        Without HEFT among several placers, ratios are to the first one. The number of placed cases
-        is left out if it is the same for all, and own orders if no placer has one in all cases.
-        """
-        ratios: Columns = {}
-        if comparison.reference is not None:
-            ratios = OF_HEFT
-        elif len(comparison.placers) > 1:
-            ratios = OF_FIRST
+    def columns(self, first: str = "", reference: str | None = None) -> Columns:
+        """Return all columns of the table; without `reference`, ratios are to `first`."""
+        over, of_interval = "over_first", ("over_first_low", "over_first_high")
+        if reference is not None:
+            over, of_interval = "mean_over_heft", ("over_heft_low", "over_heft_high")
+        ratio, of_ratio = beside_placer("over", reference or first, "mean ratio")
         unit = f", {self.unit}" if self.unit else ""
-        columns: dict[str, Callable[[Any], str]] = {
-            "placer": lambda row: row.placer,
-            f"{self.name}{unit}": lambda row: _number(row.mean_makespan_s),
-            **(OF_MAKESPANS if self.is_makespan else {}),
-            **ratios,
-            **OF_STARTS,
-            **OF_EFFORT,
+        best = max if self.higher_is_better else min
+        of_makespans = {
+            OWN: Column("own order, s", ("mean_own_schedule_s",), number, min),
+            "slr": Column("SLR", ("mean_slr",), three_digits, min),
+            "median-slr": Column("median SLR", ("median_slr",), three_digits, min),
         }
-        if all(row.placed == len(comparison.cases) for row in comparison.rows):
-            del columns[PLACED]
-        if all(row.mean_own_schedule_s is None for row in comparison.rows):
-            columns.pop(OWN, None)
-        return columns
+        of_heft = {
+            VS_HEFT: Column(
+                f"vs {reference or self.objective.reference}",
+                ("better_than_heft", "worse_than_heft"),
+                "+{:.0%} -{:.0%}".format,
+                meaning=SHARES,
+            )
+        }
+        return {
+            PLACER: Column("placer", ("placer",)),
+            "mean": Column(f"{self.name}{unit}", ("mean_makespan_s",), number, best),
+            **(of_makespans if self.is_makespan else {}),
+            RATIO: Column(ratio, (over,), three_digits, best, of_ratio),
+            INTERVAL: Column(
+                INTERVAL_HEADING,
+                of_interval,
+                "{:.3f} to {:.3f}".format,
+                meaning=f"of the mean ratio, {BOOTSTRAP}",
+            ),
+            **(of_heft if self.is_makespan else {}),
+            **columns_of_starts(best),
+            "gap": Column("gap", ("mean_gap",), percent_up, min),
+            "evaluations": Column("evaluations", ("evaluations",), "{:,.0f}".format),
+            "ms": Column("ms", ("seconds_per_graph",), in_ms, min),
+            PLACED: Column("placed", ("placed",), "{:,}".format, max),
+        }
 
-    def table(self, comparison: Comparison, kind: str) -> str:
-        """Return the printed table, as ``md`` or ``tex``."""
-        rows = [(placer, comparison.cells(j)[1:]) for j, placer in enumerate(comparison.placers)]
-        text = {"md": markdown, "tex": latex}[kind]
-        return text(comparison.headline, list(comparison.columns), rows)
+    def empty(self, comparison: Comparison) -> set[str]:
+        """Return the columns that say nothing.
+
+        They are the number of placed cases if it is that of all cases, own orders if no placer has
+        one in all cases, shares without HEFT, and ratios of a single placer without HEFT.
+        """
+        found, rows = set(), comparison.rows
+        if all(row.placed == len(comparison.cases) for row in rows):
+            found.add(PLACED)
+        if all(row.mean_own_schedule_s is None for row in rows):
+            found.add(OWN)
+        if comparison.reference is None:
+            found |= {VS_HEFT, *((RATIO, INTERVAL) if len(rows) == 1 else ())}
+        return found
 
 
 def _interval_of(comparison: Comparison, over: Floats) -> Floats:
     """Return the interval of a mean ratio over graphs, each the mean of its cases."""
     interval: Floats = mean_intervals(comparison.by_graph(over)[None], comparison.seed)[0]
     return interval
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    """Return the cell of an interval."""
-    return "-" if low is None or high is None else f"{low:.3f} to {high:.3f}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else number(value)
-
-
-def _text(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)

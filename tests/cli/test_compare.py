@@ -63,10 +63,10 @@ def test_files_of_a_comparison_replace_those_of_the_other_objective(
     succeeds(capsys, *words, "--source-rate", "1e3")
     notes = printed(capsys, *words, *AIM)[1]
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
-    assert f"removed {tmp_path / 'out' / 'by_rate.md'}, a file of an earlier" in notes
+    assert f"removed {tmp_path / 'out' / 'throughput.png'}, a file of an earlier" in notes
     succeeds(capsys, *words, "--source-rate", "1e3", "--plots", "none")
     left = {path.name for path in (tmp_path / "out").iterdir()}
-    assert not left & {"makespan.png", "table.md", "table.tex"}
+    assert left == FILES - {"makespan.png"}
 
 
 def test_the_picture_of_a_total_cost_is_not_named_after_makespans(
@@ -206,9 +206,8 @@ def test_labels_name_placers_in_tables_and_files(
         table = tmp_path / f"t.{kind}"
         shown = succeeds(capsys, *words, *labels, "--table", table, "-o", tmp_path / "out")
         assert "vs METIS, k-way: share of graphs" in shown
-        assert "minus first: mean difference from METIS, k-way with its 95% interval" in shown
-        name = {"csv": "table.csv", "tex": "by_rate.tex", "md": "by_rate.md"}[kind]
-        assert table.read_bytes().startswith((tmp_path / "out" / name).read_bytes()[:60])
+        assert "difference to METIS, k-way: mean over the graphs" in shown
+        assert table.read_bytes().startswith((tmp_path / f"out/table.{kind}").read_bytes()[:60])
     with (tmp_path / "t.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["placer"] for row in rows] == ["METIS, k-way", "a=b_c"]
@@ -219,9 +218,33 @@ def test_labels_name_placers_in_tables_and_files(
     assert found["labels"] == {"METIS, k-way": "metis", "a=b_c": "search:evaluations=20"}
 
 
+def test_columns_are_chosen_and_ordered(graphs: Path, tmp_path: Path, capsys: Capture) -> None:
+    words = ["compare", graphs, "--placers", "metis,greedy", "--jobs", "1"]
+    chosen = [*words, "--columns", "ms,difference,mean,interval"]
+    for kind in ("csv", "md"):
+        shown = succeeds(capsys, *chosen, "--table", tmp_path / f"t.{kind}").splitlines()
+    heads = ["placer", "ms", "difference to metis", "mean", "95% interval"]
+    assert shown[1].split("  ")[0] == heads[0]
+    assert [part.strip() for part in shown[1].split("  ") if part] == heads
+    assert f"| {' | '.join(heads)} |" in (tmp_path / "t.md").read_text()
+    keys = "placer,seconds_per_graph,minus_first,mean,minus_first_low,minus_first_high"
+    assert (tmp_path / "t.csv").read_text().splitlines()[0] == keys
+    rates = succeeds(capsys, *words, "--columns", "mean", "--source-rate", "1e3,1e4").splitlines()
+    assert rates[1].split() == ["placer", "rate", "mean"], "lines of two rates must not look alike"
+    words[3] = "random,climb:evaluations=9"
+    costs = succeeds(capsys, *words, "--columns", "ratio", "--objective", "total-cost")
+    assert costs.splitlines()[1].split() == ["placer", "over", "random"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (
+            ["--columns", "mean,mena"],
+            "--columns: unknown column 'mena'; choose from placer, rate, mean, q1, median, min, "
+            "above-0.97, vs-metis, difference, interval, start, over-start, devices, ms",
+        ),
+        (["--columns", "difference", *AIM], "--columns: unknown column 'difference'; choose from"),
         (["--label", "metsi=x"], "--label: 'metsi' is not among --placers; did you mean 'metis'?"),
         (["--label", "metis"], "--label: must be PLACER=TEXT (got 'metis')"),
         (["--label", "metis= "], "--label: must be PLACER=TEXT"),
@@ -262,18 +285,17 @@ def test_several_budgets_are_rows_and_a_picture(
     assert f"removed {tmp_path / 'budgets.svg'}, a file of an earlier" in notes
 
 
-def test_pictures_show_six_placers_and_name_the_others(
+def test_pictures_name_six_placers_and_count_the_others(
     graphs: Path, tmp_path: Path, capsys: Capture
 ) -> None:
     placers = "metis,greedy,single,random,round-robin,fuser,metis-oracle"
     words = ["compare", graphs, "--placers", placers, "-o"]
     notes = printed(capsys, *words, tmp_path, "--plots", "svg", "--jobs", "1")[1]
-    left_out = (
-        "the plots show the first 6 of 7 placers, in the order of --placers, not metis-oracle"
-    )
-    assert left_out in notes
-    drawn = (tmp_path / "throughput.svg").read_text()
-    assert "<!-- fuser -->" in drawn
-    assert "metis-oracle" not in drawn
+    assert "the plot of devices shows the first 6 of 7 placers, not metis-oracle\n" in notes
+    for name, shows_all in (("differences", True), ("throughput", False), ("devices", False)):
+        drawn = (tmp_path / f"{name}.svg").read_text()
+        assert "<!-- fuser -->" in drawn
+        assert ("<!-- metis-oracle -->" in drawn) == shows_all
+        assert ("<!-- 1 other -->" in drawn) == (name == "throughput")
     looks = [(look["linestyle"], look["color"], look["marker"]) for look in map(line, range(6))]
     assert all(len(set(kind)) == 6 for kind in zip(*looks, strict=True))

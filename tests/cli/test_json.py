@@ -197,6 +197,6 @@ def test_text_without_json(inputs: InputFiles, tmp_path: Path, capsys: Capture) 
     assert "relative throughput over 1 graph (bottleneck)" in output
     assert output.splitlines()[-2:] == [
         "vs metis: share of graphs better (+) and worse (-)",
-        "minus first: mean difference from single",
+        "difference to single: mean over the graphs",
     ]
     assert "vs metis:" not in succeeds(capsys, *command, "single")

@@ -118,7 +118,7 @@ def test_two_outputs_need_two_files(files: Path, capsys: Capture) -> None:
     assert "-o and --placement name the same file" in refused(capsys, *FLINK, *arguments)
 
 
-@pytest.mark.parametrize("name", ["compare.json", "graphs.csv", "by_rate.tex", "devices.pdf"])
+@pytest.mark.parametrize("name", ["compare.json", "graphs.csv", "table.tex", "devices.pdf"])
 def test_compare_does_not_overwrite_its_input(name: str, files: Path, capsys: Capture) -> None:
     (files / "results").mkdir()
     dataset = files / "results" / name

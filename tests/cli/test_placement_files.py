@@ -198,9 +198,9 @@ def test_compare_saves_its_tables(inputs: InputFiles, tmp_path: Path, capsys: Ca
     arguments = [str(word) for word in command]
     assert shlex.split(made_by.pop("command")) == ["streamplace", *arguments, "--json"]
     assert made_by == {"streamplace": version("streamplace"), "seed": 0}
-    tables = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
+    tables = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex"}
     tables.add("command.json")
-    pictures = {"throughput.png", "devices.png"}
+    pictures = {"differences.png", "throughput.png", "devices.png"}
     assert {path.name for path in folder.iterdir()} == tables | pictures
 
 

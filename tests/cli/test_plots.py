@@ -11,9 +11,8 @@ TABLES = {
     "compare.json",
     "table.csv",
     "graphs.csv",
-    "by_rate.csv",
-    "by_rate.md",
-    "by_rate.tex",
+    "table.md",
+    "table.tex",
     "command.json",
 }
 LOG = '{"step": 1, "reward": -1.5, "loss": 0.5}\n{"step": 2, "validation": -1.0}\n{"st'
@@ -32,7 +31,8 @@ def test_files_of_compare(
 ) -> None:
     words = ("compare", inputs.graph, "--placers", "metis,single", "--source-rate", "1e3,1e6")
     succeeds(capsys, *words, "--jobs", "1", "-o", tmp_path / "new/out", *options)
-    pictures = {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
+    names = ("differences", "throughput", "devices")
+    pictures = {f"{name}.{kind}" for name in names if kind}
     assert {path.name for path in (tmp_path / "new/out").iterdir()} == TABLES | pictures
 
 

@@ -1,17 +1,27 @@
 """The distributions of datasets and of a comparison's results."""
 
+import re
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib import image
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from streamplace.pictures.comparison import (
     cumulative,
     distributions,
+    draw_effects,
     draw_throughput,
+    effects_picture,
     shares_of_devices,
 )
+from streamplace.workflows.comparison import Comparison
+from tests.support.comparisons import random_comparison, random_makespans
 from tests.support.graphs import chain_graph
 
 
@@ -54,3 +64,30 @@ def test_devices_by_hand() -> None:
     used = np.array([[1, 2, 2, 5], [3, 3, 3, 3]], dtype=np.float64)
     expected = [[0.25, 0.5, 0, 0, 0.25], [0, 0, 1, 0, 0]]
     assert shares_of_devices(used).tolist() == expected
+
+
+@pytest.mark.parametrize("found", [random_comparison, random_makespans])
+def test_effects_have_whole_names_and_a_mark_at_equality(
+    found: Callable[[tuple[str, ...]], Comparison], tmp_path: Path
+) -> None:
+    name = "policy:file=/runs/of/last/week/policy.safetensors:samples=16"
+    effects_picture(tmp_path / "x.svg", found(("the first of all", name, "other")))
+    drawn = (tmp_path / "x.svg").read_text()
+    assert f"<!-- {name} -->" in drawn
+    assert re.search("<!-- .*: (difference to|ratio to that of) the first of all -->", drawn)
+    effects_picture(tmp_path / "x.png", found((name, "other")))
+    pixels = image.imread(tmp_path / "x.png")[..., :3]
+    for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
+        assert (edge == 1.0).all(), "a label is cut"
+
+
+def test_effects_are_those_of_the_table() -> None:
+    """Under HEFT as the second placer, ratios are still to HEFT."""
+    found = random_makespans(("a", "heft", "b"))
+    axes = Figure().subplots()
+    draw_effects(axes, found, 0, [0, 2])
+    intervals = [line.get_xdata() for line in axes.lines if line.get_marker() == "|"]
+    rows = [found.rows[0], found.rows[2]]
+    assert [list(x) for x in intervals] == [[row.over_heft_low, row.over_heft_high] for row in rows]
+    points = [line.get_xdata() for line in axes.lines if line.get_marker() == "o"]
+    assert [list(x) for x in points] == [[row.mean_over_heft] for row in rows]

@@ -11,7 +11,7 @@ from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.display.formats import KINDS
 from streamplace.display.view import Names, labels, names_that_fit
 from streamplace.errors import FormatError, StreamplaceError, UsageError
-from streamplace.pictures.comparison import devices_picture, throughput_picture
+from streamplace.pictures.comparison import devices_picture, effects_picture, throughput_picture
 from streamplace.pictures.curves import draw_curves
 from streamplace.pictures.plan import draw_plan
 from streamplace.util.text import shortened
@@ -30,6 +30,7 @@ Draw = Callable[[Path], None]
 
 
 PICTURES: dict[str, Draw] = {
+    "effects": lambda path: effects_picture(path, comparison_by_hand()),
     "throughput": lambda path: throughput_picture(path, comparison_by_hand()),
     "devices": lambda path: devices_picture(path, comparison_by_hand()),
     "plan": lambda path: draw_plan(path, PLAN),
@@ -81,11 +82,14 @@ def test_any_comparison_is_drawn(
         assert f"<!-- {chr(0x2009) * name.startswith('_')}{name} -->" in text, "in the legend"
 
 
+DRAWN = ("differences", "throughput", "devices")
+
+
 @pytest.mark.parametrize("kind", [*KINDS, None])
 def test_files_saved_for_a_comparison(kind: str | None, tmp_path: Path) -> None:
     save_report(tmp_path / "new" / "folder", comparison_by_hand(), kind)
-    names = {"compare.json", "table.csv", "graphs.csv", "by_rate.csv", "by_rate.md", "by_rate.tex"}
-    names |= {f"throughput.{kind}", f"devices.{kind}"} if kind else set()
+    names = {"compare.json", "table.csv", "graphs.csv", "table.md", "table.tex"}
+    names |= {f"{name}.{kind}" for name in DRAWN if kind}
     assert {path.name for path in (tmp_path / "new" / "folder").iterdir()} == names
 
 
@@ -97,10 +101,10 @@ def test_pictures_of_an_earlier_comparison_are_removed(kind: str | None, tmp_pat
         save_report(tmp_path, comparison_by_hand(), earlier)
     (tmp_path / "throughput.txt").touch()
     removed = save_report(tmp_path, comparison_by_hand(), kind)
-    expected = {"throughput.svg", "devices.svg"} if kind != "svg" else set()
+    expected = {f"{name}.svg" for name in DRAWN if kind != "svg"}
     assert {path.name for path in removed} == expected
     pictures = {path.name for path in tmp_path.iterdir() if path.suffix[1:] in KINDS}
-    assert pictures == ({f"throughput.{kind}", f"devices.{kind}"} if kind else set())
+    assert pictures == {f"{name}.{kind}" for name in DRAWN if kind}
     assert (tmp_path / "throughput.txt").exists()
 
 

@@ -6,56 +6,47 @@ import pytest
 
 from streamplace.errors import UsageError
 from streamplace.pictures.comparison import ratios_picture
-from streamplace.workflows.comparison import Comparison
 from tests.support.comparisons import (
     HARD_NAMES,
     makespans_by_hand,
     random_makespans,
 )
 
-
-def table(found: Comparison, kind: str) -> str:
-    """Return the text of a table in the folder of a comparison."""
-    return found.measure.table(found, kind)
-
-
-MAKESPANS_MARKDOWN = r"""makespan over 4 graphs (order fifo)
-
-| placer | makespan, s | own order, s | SLR | median SLR | over heft | 95% interval | vs heft | gap | evaluations | ms |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-| heft | 3.5 | 3 | 1.750 | 2.000 | 1.000 | 1.000 to 1.000 | +0% -0% | 31.3% | - | 500.00 |
-| my\_placer | 3.751 | - | 1.750 | 1.500 | 1.000 | 0.625 to 1.375 | +25% -25% | 25.1% | 25 | 500.00 |
-"""  # noqa: E501 - a line per placer
+MAKESPANS_MARKDOWN = r"""
+| placer | SLR | over heft | 95% interval |
+|---|---:|---:|---:|
+| heft | **1.750** | **1.000** | 1.000 to 1.000 |
+| my\_placer | **1.750** | **1.000** | 0.625 to 1.375 |
+"""
 
 
 def test_makespans_as_markdown_by_hand() -> None:
-    assert table(makespans_by_hand(), "md") == MAKESPANS_MARKDOWN
-
-
-def test_makespans_as_latex_by_hand() -> None:
-    lines = table(makespans_by_hand(), "tex").splitlines()
-    assert lines[1] == r"\begin{tabular}{lrrrrrrrrrr}"
-    assert lines[3].startswith(
-        r"placer & makespan, s & own order, s & SLR & median SLR & over heft"
+    table = makespans_by_hand().paper_table()
+    assert table.markdown().split("\n", 1)[1] == MAKESPANS_MARKDOWN
+    assert table.caption.startswith(
+        "Makespan over 4 graphs (order fifo); made. Over heft: mean ratio over the graphs. "
     )
-    assert lines[5].endswith(r"1.000 to 1.000 & +0\% $-$0\% & 31.3\% & -- & 500.00 \\")
-    assert lines[6].startswith(r"my\_placer & ")
+
+
+def test_the_shortest_makespan_and_the_smallest_gap_are_the_best() -> None:
+    found = makespans_by_hand().of_columns(["mean", "median-slr", "gap", "ms", "vs-heft"])
+    assert found.paper_table().bold == {(0, 1), (1, 2), (1, 3), (0, 4), (1, 4)}
+    assert found.cells(1) == ("my_placer", "3.751", "1.500", "25.1%", "500.00", "+25% -25%")
 
 
 def test_without_heft_ratios_are_to_the_first_placer() -> None:
     found = random_makespans(("a", "b"))
-    heads = {lines[2] for lines in tables(found, random_makespans(("a",)))}
-    start, end = "| placer | makespan, s | SLR | median SLR |", " gap | evaluations | ms |"
-    assert heads == {f"{start} over first | 95% interval |{end}", start + end}
+    assert list(found.columns) == [
+        *("placer", "mean", "slr", "median-slr", "ratio", "interval", "gap", "evaluations", "ms"),
+    ]
+    assert found.columns["ratio"].heading == "over a"
+    assert not {"ratio", "interval"} & {*random_makespans(("a",)).columns}
     over = found.ratio("b", "a")
     row = found.rows[1]
     assert (row.over_first, row.over_first_low) == pytest.approx((over.mean, over.low))
-    assert f"| {over.mean:.3f} | {over.low:.3f} to {over.high:.3f} |" in tables(found)[0][5]
+    cells = [found.columns[name].cell(row) for name in ("ratio", "interval")]
+    assert cells == [f"{over.mean:.3f}", f"{over.low:.3f} to {over.high:.3f}"]
     assert row.over_heft_low is None
-
-
-def tables(*found: Comparison) -> list[list[str]]:
-    return [table(one, "md").splitlines() for one in found]
 
 
 @pytest.mark.long

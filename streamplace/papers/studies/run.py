@@ -21,6 +21,7 @@ from streamplace.files.reading import parse, read_json
 from streamplace.files.writing import atomic, held, write_text
 from streamplace.papers.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.util.text import counted
+from streamplace.util.version import version_and_commit
 
 FORMAT, VERSION = "streamplace-study", 2
 WITHOUT_SUMS = 1  # the version whose lines of results have no checksum
@@ -30,6 +31,7 @@ Found = dict[str, list[Row]]
 """The rows of each unit that has ended, by its key."""
 
 PLAN, RESULTS, REPORT = "study.json", "results.jsonl", "README.md"
+PLAIN = (int, float, str)  # types of settings that the caption of a table lists
 EVERY_S = 60.0
 HOUR_S, MINUTE_S = 3600, 60
 
@@ -168,7 +170,7 @@ class StudyFolder:
     """
 
     def __init__(self, path: Path, name: str, plan: Plan) -> None:
-        self.path, self._plan = path, plan
+        self.path, self._study, self._plan = path, name, plan
         self.done: dict[str, list[Row]] = {}
         self._has_read = False
         saved, results = path / PLAN, path / RESULTS
@@ -235,11 +237,14 @@ class StudyFolder:
         -------
         The written files.
         """
-        texts = {REPORT: self._report(outcome, pictures)}
+        texts, settings = {REPORT: self._report(outcome, pictures)}, self._plan.settings
+        known = [f"{name} {value}" for name, value in settings.items() if type(value) in PLAIN]
+        by = f"written by streamplace {version_and_commit()}"
+        made_by = f"Plan: {', '.join(known)}; {by}"
         for table in outcome.tables:
             texts[f"{table.name}.csv"] = table.csv()
             texts[f"{table.name}.md"] = table.markdown()
-            texts[f"{table.name}.tex"] = table.latex()
+            texts[f"{table.name}.tex"] = table.latex(self._study, made_by)
         for name, text in texts.items():
             write_text(self.path / name, text)
         drawn = [] if pictures is None else [f"{name}.{pictures}" for name in outcome.pictures]

@@ -1,10 +1,10 @@
 """A table of a study, as CSV, Markdown and LaTeX."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
-from streamplace.display.formats import Rows, latex, markdown
+from streamplace.display.paper_table import Best, PaperTable, Place, best_places
 from streamplace.display.view import Grid
 from streamplace.files.reading import to_csv
 
@@ -33,6 +33,12 @@ class Table:
     variants
         Names of the values of cells with several, such as ``1e4/s`` and ``2e4/s``. A Markdown cell
         holds the first value, followed by the others in brackets; CSV has a column for each.
+    best
+        Title of a column -> `max` or `min`, which finds the best of the values of that column, in
+        bold print; of cells with several values, the first one counts. Columns without it order
+        rows that are about different problems, or none.
+    best_in_row
+        The same for all cells of a row, whose columns are the systems.
     """
 
     name: str
@@ -40,6 +46,8 @@ class Table:
     head: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Cell]]]
     variants: Sequence[str] = ()
+    best: Mapping[str, Best] = field(default_factory=dict)
+    best_in_row: Best | None = None
 
     def csv(self) -> str:
         """Return the table as CSV, with all digits and empty cells for unknown values."""
@@ -52,11 +60,42 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown, below its caption."""
-        return markdown(self.long_caption, list(self.head), self._texts())
+        return self._printed().markdown()
 
-    def latex(self) -> str:
-        """Return the table as LaTeX, which needs the package booktabs."""
-        return latex(self.long_caption, list(self.head), self._texts())
+    def latex(self, study: str = "", made_by: str = "") -> str:
+        """Return the table as LaTeX, which needs the package booktabs.
+
+        Parameters
+        ----------
+        study
+            The name of the study, for the label.
+        made_by
+            What the caption says of how the figures were found.
+        """
+        return self._printed(f"{study} {self.name}", made_by).latex()
+
+    def _printed(self, label: str = "", made_by: str = "") -> PaperTable:
+        rows = [(name, *cells) for name, cells in self._texts()]
+        bold = "Bold: the best of a column" if self.best else ""
+        if self.best_in_row is not None:
+            bold = "Bold: the best of a row"
+        caption = ". ".join(filter(None, (self.long_caption, bold, made_by)))
+        caption = caption[:1].upper() + caption[1:]
+        return PaperTable(label, caption, self.head, rows, self._words, self._bold(rows))
+
+    def _bold(self, texts: Sequence[Sequence[str]]) -> set[Place]:
+        """Return the places of the best values."""
+        rows = [
+            [((i, j), _values(cell)[0], texts[i][j]) for j, cell in enumerate(cells, start=1)]
+            for i, (_, cells) in enumerate(self.rows)
+        ]
+        found = set[Place]()
+        if self.best_in_row is not None:
+            found.update(*(best_places(row, self.best_in_row) for row in rows))
+        for title, column in zip(self.head[1:], zip(*rows, strict=True), strict=False):
+            if title in self.best:
+                found |= best_places(column, self.best[title])
+        return found
 
     def grid(self, *expendable: str) -> Grid:
         """Return the table for display on a terminal; columns with words are left-aligned.
@@ -67,11 +106,15 @@ class Table:
             Titles of columns that may be left out where the table is too wide.
         """
         texts = [(name, *cells) for name, cells in self._texts()]
-        columns = enumerate(zip(*(cells for _, cells in self.rows), strict=True), start=1)
-        words = [i for i, column in columns if any(map(_begins_with_a_letter, column))]
         return Grid(
-            tuple(self.head), len(texts), texts.__getitem__, (0, *words), expendable=expendable
+            tuple(self.head), len(texts), texts.__getitem__, self._words, expendable=expendable
         )
+
+    @property
+    def _words(self) -> tuple[int, ...]:
+        """The numbers of the columns with words, and of that with the names."""
+        columns = enumerate(zip(*(cells for _, cells in self.rows), strict=True), start=1)
+        return (0, *(i for i, column in columns if any(map(_begins_with_a_letter, column))))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values; a cell with several values is a list."""
@@ -97,12 +140,12 @@ class Table:
 
     def _flat(self, cells: Sequence[Cell], several: Sequence[bool]) -> Iterator[Value]:
         for cell, has_several in zip(cells, several, strict=True):
-            values: tuple[Value, ...] = cell if isinstance(cell, tuple) else (cell,)
+            values = _values(cell)
             if has_several:
                 values += (None,) * (len(self.variants) - len(values))
             yield from ("" if value is None else value for value in values)
 
-    def _texts(self) -> Rows:
+    def _texts(self) -> Iterator[tuple[str, list[str]]]:
         for name, cells in self.rows:
             yield name, [_text(cell) for cell in cells]
 
@@ -111,9 +154,12 @@ def _begins_with_a_letter(cell: Cell) -> bool:
     return isinstance(cell, str) and cell[:1].isalpha()
 
 
+def _values(cell: Cell) -> tuple[Value, ...]:
+    return cell if isinstance(cell, tuple) else (cell,)
+
+
 def _text(cell: Cell) -> str:
-    values = cell if isinstance(cell, tuple) else (cell,)
-    first, *others = (_value_text(value) for value in values)
+    first, *others = (_value_text(value) for value in _values(cell))
     known = [text for text in others if text != UNKNOWN]
     return f"{first} ({', '.join(known)})" if known else first
 

@@ -1,5 +1,7 @@
 """Tests for tables of studies."""
 
+from dataclasses import replace
+
 from streamplace.papers.studies.table import Cell, Table
 
 TABLE = Table(
@@ -24,7 +26,7 @@ def test_csv_has_a_column_for_each_variant_and_all_digits() -> None:
 
 def test_markdown_shows_further_variants_in_brackets() -> None:
     lines = TABLE.markdown().splitlines()
-    assert lines[0] == "throughput (1e4/s; in brackets: 2e4/s)"
+    assert lines[0] == "Throughput (1e4/s; in brackets: 2e4/s)"
     assert lines[-2:] == [
         r"| first\_one | 0.500 (0.250) | 3 | +0.1 (-0.1) |",
         "| published | 0.750 | - | - |",
@@ -33,6 +35,21 @@ def test_markdown_shows_further_variants_in_brackets() -> None:
 
 def test_latex_escapes_names() -> None:
     assert r"first\_one & 0.500 (0.250) & 3 & +0.1 ($-$0.1) \\" in TABLE.latex()
+
+
+def test_the_best_are_bold_whether_systems_are_rows_or_columns() -> None:
+    by_column = replace(TABLE, best={"mean": max, "graphs": min})
+    assert "| 0.500 (0.250) | 3 |" in by_column.markdown(), "a single value is not the best"
+    assert "| **0.750** | - | - |" in by_column.markdown()
+    lines = by_column.latex("some study", "Plan: seed 0").splitlines()
+    assert r"\label{tab:some-study-t}" in lines
+    assert "Bold: the best of a column. Plan: seed 0.}" in lines[5]
+    rows: list[tuple[str, list[Cell]]] = [("p", [0.5, 0.25, 0.25]), ("q", [None, 0.5, 0.75])]
+    by_row = Table("t", "makespan", ("problem", "a", "b", "c"), rows, best_in_row=min)
+    assert by_row.markdown().splitlines()[-2:] == [
+        "| p | 0.500 | **0.250** | **0.250** |",
+        "| q | - | **0.500** | 0.750 |",
+    ]
 
 
 def test_columns_with_words_are_left_aligned_and_may_be_cut() -> None:

@@ -211,7 +211,8 @@ def makespans(results: Results, workloads: Sequence[Workload]) -> Table:
     )
     if SEL_ONLY in systems and published:
         caption += OF_ABLATIONS
-    return Table(f"makespans-{source}-{devices}{SUFFIX[variant]}", caption, head, rows)
+    name = f"makespans-{source}-{devices}{SUFFIX[variant]}"
+    return Table(name, caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
@@ -240,7 +241,7 @@ def ablations(results: Results, workloads: Sequence[Workload]) -> Table:
         f"{source} graphs: makespans of the best and of the greedy placement over the {BEST}; "
         f"{EVERY_STEP!r} has as many episodes as {EARLY!r}{OF_ABLATIONS}"
     )
-    return Table(f"ablations-{source}", caption, head, rows)
+    return Table(f"ablations-{source}", caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def checkpoints(results: Results, workloads: Sequence[Workload]) -> Table:
@@ -297,7 +298,7 @@ def with_little_memory(results: Results, workloads: Sequence[Workload]) -> Table
         f"devices with little memory{variant and f' {variant}'}: makespan of the best placement "
         f"over the {BEST}, and over that of the same system without the limit"
     )
-    return Table(f"memory{SUFFIX[variant]}", caption, head, rows)
+    return Table(f"memory{SUFFIX[variant]}", caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def barriers(results: Results, workloads: Sequence[Workload]) -> Table:

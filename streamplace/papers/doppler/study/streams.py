@@ -106,7 +106,7 @@ def _table(plan: Plan, reached: Reached, first: str) -> Table:
         f"relative throughput on {graphs} graphs, with the lowest and the highest mean over "
         f"{seeds} training seeds; differences from {first} with 95% intervals over the graphs"
     )
-    return Table("streams", caption, head, rows)
+    return Table("streams", caption, head, rows, best=dict.fromkeys(head[1::2], max))
 
 
 def _over(by_system: Mapping[str, Floats], system: str, other: str) -> Effect:

@@ -144,7 +144,7 @@ def learning_table(found: Mapping[str, Mapping[int, Floats]]) -> Iterator[Table]
         caption = (
             "makespan over HEFT's on test cases of ten networks, after some episodes of training"
         )
-        yield Table("learning", caption, head, rows)
+        yield Table("learning", caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def panels_of(found: Makespans) -> Panels:

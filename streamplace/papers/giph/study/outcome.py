@@ -204,7 +204,8 @@ def _makespans(name: str, found: Tested) -> Table:
         rows.append((system, (over.mean, over.interval, random, *slr, spent, shown, published)))
     rows.sort(key=lambda row: float(str(row[1][0])))
     caption = f"test cases on {name}: means after two evaluations per operator, with 95% intervals"
-    return Table(f"makespans-{name.replace(' ', '-')}", caption, head, rows)
+    name = f"makespans-{name.replace(' ', '-')}"
+    return Table(name, caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def _trainings(results: Results) -> Table:
@@ -275,7 +276,8 @@ def _depths(results: Results) -> Table:
         cells = (_part(found, system, part) for part in parts)
         rows.append((system, tuple(cells)))
     head = ("system", *(_range(low, high) for low, high in DEPTHS))
-    return Table("depth", "makespan over HEFT's by streams on the longest path", head, rows)
+    caption = "makespan over HEFT's by streams on the longest path"
+    return Table("depth", caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def _range(low: int, high: int) -> str:

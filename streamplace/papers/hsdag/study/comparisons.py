@@ -132,7 +132,7 @@ def makespans(results: Results, workloads: Sequence[Workload], name: str, what: 
         f"{what}: makespan of the best placement over the shortest one of the long searches, with "
         "the lowest and the highest over seeds or repeats; CPU seconds of the search"
     )
-    return Table(name, caption, head, rows)
+    return Table(name, caption, head, rows, best=dict.fromkeys(head[1:], min))
 
 
 def rivals(results: Results, workloads: Sequence[Workload]) -> Table:
