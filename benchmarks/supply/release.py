@@ -1,6 +1,7 @@
 """A release: it is checked, built, and tried in empty virtual environments, but not uploaded.
 
-The wheel and the sdist are tried with the running Python and with the newest one that is installed.
+A wheel with kernels is built for each supported Python that is found, and tried with and without
+the extra `learn`. The sdist and the wheel without kernels are tried with the running Python.
 The weights of Ni et al.'s allocators, which `study dream` reads, are a further file of the release.
 
 python -m benchmarks.supply.release   build dist/, or report what prevents a release
@@ -30,7 +31,8 @@ print(sp.__file__)
 """
 ALLOCATORS = "ni2020-weights"
 WITH_WEIGHTS = "e7043e48"  # the last commit with the weights of the allocators
-NEWEST_MINOR = 19  # the newest Python 3.x that is looked for
+MINORS = 11, 12, 13
+"""The Pythons 3.x that are supported: a wheel with kernels is for one of them."""
 WITHOUT_LEARN = """
 from importlib.util import find_spec
 assert find_spec("torch") is None, "the extra learn is installed"
@@ -40,6 +42,7 @@ import sys
 from streamplace.sim.kernels.bundle import reason_for_none
 sys.exit(reason_for_none() or None) # an empty text would exit with 1
 """
+INSTALL_TORCH = ROOT / "locks" / "install_torch.py"
 COMMANDS = (
     ("init",),
     ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
@@ -47,6 +50,19 @@ COMMANDS = (
     ("compare", "dataset:real", "--placers", "metis,greedy,policy", "-o", "results"),
     ("report", "placement.json", "-o", "report.html"),
 )
+LEARNING = (
+    ("generate", "dream", "--count", "3", "--operators", "4-8", "-o", "graphs.jsonl"),
+    (
+        "train",
+        "graphs.jsonl",
+        "--config",
+        "giph-stream",
+        *("--set", "stage[0].epochs=1", "--set", "run.held_out=1"),
+        *("-o", "run"),
+    ),
+    ("place", "graph.json", "--placer", "policy:file=run/policy.safetensors"),
+)
+"""Further commands, which need the extra `learn`."""
 NEXT = """
 dist/ is ready. The remaining steps are manual:
   git tag -s v{version} && git push origin v{version}
@@ -94,14 +110,18 @@ def main() -> None:
         if len(set(wheel_hashes(Path(folder)))) != 1:
             sys.exit("no release: repeated builds give different wheels")
         built = Path(folder, "1")
-        for python in pythons():
-            portable = *built.glob("*-none-any.whl"), *built.glob("*.tar.gz")
-            for package in (*portable, _with_kernels(built, python)):
-                try_out(package, Path(folder, "bare"), python)
-                print(f"{package.name} works with {_output(python, '--version')}")
+        bare, found = Path(folder, "bare"), pythons()
+        for package in (*built.glob("*-none-any.whl"), *built.glob("*.tar.gz")):
+            try_out(package, bare, sys.executable)
+        for python in found.values():
+            package = _with_kernels(built, python)
+            for learns in (False, True):
+                try_out(package, bare, python, learns=learns)
         shutil.copytree(built, DIST)
         shutil.copy(weights, DIST)
-    print("not built: wheels with kernels for other Pythons and other kinds of machines")
+    missing = [f"Python 3.{minor}" for minor in MINORS if minor not in found]
+    others = ", ".join([*missing, "other kinds of machines"])
+    print(f"not built: wheels with kernels for {others}")
     for path in sorted(DIST.iterdir()):
         print(hashlib.sha256(path.read_bytes()).hexdigest(), path.name)
     print(NEXT.format(version=project()["version"]))
@@ -135,24 +155,34 @@ def wheel_hashes(folder: Path) -> list[str]:
     return [hashlib.sha256(wheel.read_bytes()).hexdigest() for wheel in wheels]
 
 
-def pythons() -> list[str]:
-    """Return the running Python, and the newest one on the PATH if it is newer."""
-    found = [sys.executable]
-    for minor in range(NEWEST_MINOR, sys.version_info.minor, -1):
-        python = shutil.which(f"python3.{minor}")
-        if python is not None and _makes_environments(python):
-            return [*found, python]
-    print("no newer Python is installed: the release is tried with one only", file=sys.stderr)
+def pythons() -> dict[int, str]:
+    """Return the Python 3.x of each supported x that is found: on the PATH, or installed by pyenv.
+
+    The running Python comes before others of its version.
+    """
+    found = {}
+    root = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    for minor in MINORS:
+        own = [sys.executable] if sys.version_info[:2] == (3, minor) else []
+        on_path = shutil.which(f"python3.{minor}")
+        of_pyenv = sorted(map(str, root.glob(f"versions/3.{minor}.*/bin/python")))
+        for python in (*own, *([on_path] if on_path else []), *of_pyenv):
+            if _makes_environments(python):
+                found[minor] = python
+                break
     return found
 
 
 def _makes_environments(python: str) -> bool:
-    """Return whether a Python can create virtual environments with pip, as most can."""
+    """Return whether a Python can create virtual environments with pip.
+
+    pyenv has a command for each version, which fails where that version is not chosen.
+    """
     command = [python, "-c", "import ensurepip, venv"]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def try_out(package: Path, folder: Path, python: str) -> None:
+def try_out(package: Path, folder: Path, python: str, *, learns: bool = False) -> None:
     """Install a wheel or sdist into a new virtual environment like a user, and run it.
 
     Parameters
@@ -161,6 +191,8 @@ def try_out(package: Path, folder: Path, python: str) -> None:
         Where the environment is created; what it contains is deleted first.
     python
         The Python of the environment.
+    learns
+        Whether to install the extra `learn` as well, with torch as `make venv` installs it.
 
     Raises
     ------
@@ -170,10 +202,15 @@ def try_out(package: Path, folder: Path, python: str) -> None:
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     environment |= {"PIP_CONSTRAINT": str(VERSIONS), "PIP_BUILD_CONSTRAINT": str(VERSIONS)}
     own = folder / "venv" / "bin" / "python"
+    what = f"{package}[learn]" if learns else str(package)
     commands = [
         [python, "-m", "venv", str(folder / "venv")],
-        [str(own), "-m", "pip", "install", "-q", "--disable-pip-version-check", str(package)],
-        *([str(own.with_name("streamplace")), *words] for words in COMMANDS),
+        *([[str(own), str(INSTALL_TORCH)]] if learns else []),
+        [str(own), "-m", "pip", "install", "-q", "--disable-pip-version-check", what],
+        *(
+            [str(own.with_name("streamplace")), *words]
+            for words in (*COMMANDS, *(LEARNING if learns else ()))
+        ),
     ]
     if not package.name.endswith("-none-any.whl"):
         commands.append([str(own), "-c", WITH_KERNELS])
@@ -188,11 +225,14 @@ def try_out(package: Path, folder: Path, python: str) -> None:
             sys.exit(
                 f"no release: {package.name} with {python}: exit code {run.returncode}: {words}"
             )
-    _output(str(own), "-c", WITHOUT_LEARN, folder=folder, environment=environment)
+    if not learns:
+        _output(str(own), "-c", WITHOUT_LEARN, folder=folder, environment=environment)
     where = _output(str(own), "-c", TRY, folder=folder, environment=environment)
     version = _output(str(own.with_name("streamplace")), "--version", folder=folder)
     if not where.startswith(str(folder)) or project()["version"] not in version:
         sys.exit(f"no release: tried {version} at {where} instead of {package.name}")
+    with_learn = ", with the extra learn" if learns else ""
+    print(f"{package.name} works with {_output(python, '--version')}{with_learn}")
 
 
 def _built(tree: Path, folder: Path) -> Path:

@@ -11,7 +11,7 @@ from streamplace.capacity.plan.unequal import prices_of
 from streamplace.capacity.settings import Minimise, SizeSettings
 from streamplace.capacity.sizing.attempts import Task
 from streamplace.capacity.sizing.choices import Choices
-from streamplace.capacity.sizing.joint import JointSize, joint_size
+from streamplace.capacity.sizing.joint import JointSize, aim_of, joint_size
 from streamplace.capacity.sizing.latency_limit import sized_within
 from streamplace.capacity.sizing.packing import PackedSize, is_large, packed_size
 from streamplace.capacity.sizing.requirements import Requirement, lacking, requirements
@@ -37,6 +37,7 @@ from streamplace.problem.problem import check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Floats
+from streamplace.util.running_search import report
 from streamplace.util.settings import with_settings
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.naming_conflicts import naming_conflicts
@@ -90,6 +91,7 @@ def size(
         fault = f"does not support the model engine; choose from {closed_forms}"
         raise UsageError(Fault(fault, place=SIZE))
     check_firing(graph)
+    report(aim_of(settings), None)  # before any search
     cluster, rules = Cluster.of(cluster), settings.constraints
     rules = graph.constraints if rules is None else Constraints.of(rules)
     weights, seconds = _weights(cluster, settings.minimise), settings.seconds

@@ -22,7 +22,7 @@ from streamplace.cli.place_notes import print_notes
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.typical import basis_of, print_answer
 from streamplace.errors import located
-from streamplace.execution.progress import working
+from streamplace.execution.progress import search_line, working
 from streamplace.files.reading import name_of
 from streamplace.placers import custom
 from streamplace.placers.limits import MaxRuntime
@@ -248,7 +248,7 @@ def place(chosen: PlaceOptions) -> None:
     whole = whole_operators(problem.graph, rules.colocate) if chosen.whole_operators else None
     rules_file = chosen.problem.constraints_file
     where = located(name_of(chosen.graph), constraints=rules_file and name_of(rules_file))
-    with working("placing"), where, naming_conflicts(whole):
+    with search_line("placing"), where, naming_conflicts(whole):
         if old is None:
             result = place_problem(
                 problem,

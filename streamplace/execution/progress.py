@@ -2,14 +2,19 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from streamplace.util.running_search import Standing, watch
 
 Item = TypeVar("Item")
 
 DELAY_S = 1.0  # seconds before a progress bar or spinner appears
+# The CPU time of a search of 30 million changes is 7.5 s with and without a terminal.
+PER_SECOND = 5  # times that a spinner is drawn
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
 
@@ -33,7 +38,7 @@ def note(text: str) -> None:
 
 def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item]:
     """Yield the items, with a progress bar on a terminal once a second has passed."""
-    if is_quiet() or not sys.stderr.isatty():
+    if not _is_shown():
         yield from items
         return
     from rich import console, progress  # noqa: PLC0415 - needed on a terminal only
@@ -47,16 +52,63 @@ def track(items: Iterable[Item], total: int | None, label: str) -> Iterator[Item
 
 
 @contextmanager
-def working(label: str) -> Iterator[None]:
-    """Show a spinner on a terminal while the block runs longer than a second."""
-    if is_quiet() or not sys.stderr.isatty():
+def working(label: str, detail: Callable[[], str] | None = None) -> Iterator[None]:
+    """Show a spinner on a terminal while the block runs longer than a second.
+
+    Parameters
+    ----------
+    detail
+        Returns what follows the label and changes meanwhile; a thread of its own calls it.
+    """
+    if not _is_shown():
         yield
         return
-    from rich.console import Console  # noqa: PLC0415 - needed on a terminal only
+    from rich import console, text  # noqa: PLC0415 - needed on a terminal only
 
-    status = Console(stderr=True).status(label)
+    class Label:
+        def __rich__(self) -> Any:
+            words = f"{label}: {detail()}" if detail else label
+            return text.Text(words, no_wrap=True, overflow="ellipsis")
+
+    status = console.Console(stderr=True).status(Label(), refresh_per_second=PER_SECOND)
     with _after_a_second(status.start, status.stop):
         yield
+
+
+@contextmanager
+def search_line(label: str) -> Iterator[None]:
+    """Show a spinner as `working` does, with what searches of the block report, and the time."""
+    if not _is_shown():
+        yield
+        return
+    begun = time.monotonic()
+    with watch() as latest:
+
+        def detail() -> str:
+            words = _in_words(latest.standing) if latest.standing else []
+            return ", ".join([*words, f"{time.monotonic() - begun:,.0f} s"])
+
+        with working(label, detail):
+            yield
+
+
+def _in_words(standing: Standing) -> list[str]:
+    """Return the parts of a line about a search."""
+    best, bound, words = standing.best, standing.bound, []
+    if best is not None:
+        words.append("best " + standing.what.format(f"{best:,.6g}"))
+    if bound is not None:
+        what = standing.what if best is None else "{}"
+        words.append("bound " + what.format(f"{bound:,.6g}"))
+    if best and bound:
+        words.append(f"gap {1.0 - min(best, bound) / max(best, bound):.2%}")
+    if standing.tried is not None:
+        words.append(f"{standing.tried:,} tried")
+    return words
+
+
+def _is_shown() -> bool:
+    return not is_quiet() and sys.stderr.isatty()
 
 
 @contextmanager
@@ -69,4 +121,5 @@ def _after_a_second(start: Callable[[], None], stop: Callable[[], None]) -> Iter
         yield
     finally:
         timer.cancel()
+        timer.join()  # or it could still start what has been stopped
         stop()

@@ -18,7 +18,7 @@ from streamplace.sim.schedule.passes import makespans, timetable
 from streamplace.sim.schedule.state import Order
 from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.evaluation_count import count
+from streamplace.util.running_search import count
 
 
 class MakespanEvaluator:

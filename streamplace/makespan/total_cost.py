@@ -21,7 +21,7 @@ from streamplace.sim.schedule.passes import timetable
 from streamplace.sim.schedule.task_graph import NIC
 from streamplace.sim.schedule.total_cost import execution_seconds, transfer_seconds
 from streamplace.util.arrays import Floats
-from streamplace.util.evaluation_count import count
+from streamplace.util.running_search import count
 
 TOTAL_COST = "total cost"
 

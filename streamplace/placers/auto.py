@@ -264,7 +264,7 @@ class Auto(ReportingPlacer):
                 # Placements that carry everything differ in headroom, which shows at a rate that
                 # none carries.
                 aimed = overloaded(problem)
-            pool = Pool(aimed, rng)
+            pool = Pool(aimed, rng, reports=linear)
             for placement in placements:
                 pool.add(Placement(aimed, placement.devices))
             share = budget.share(SEARCH if linear else CHAINS)

@@ -22,8 +22,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import digest
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints
-from streamplace.util.evaluation_count import counting
 from streamplace.util.plugins import named_fault
+from streamplace.util.running_search import counting
 
 
 class Outcome(NamedTuple):

@@ -20,8 +20,8 @@ from streamplace.scoring.registry import made_by_own_class
 from streamplace.scoring.score import ROUNDING, Score
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.util.arrays import Floats
-from streamplace.util.evaluation_count import count
 from streamplace.util.plugins import named_fault
+from streamplace.util.running_search import count
 
 
 @dataclass(frozen=True, repr=False, eq=False)

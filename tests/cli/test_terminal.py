@@ -1,16 +1,9 @@
 """Output on terminals of any width and in files, with --quiet and with NO_COLOR."""
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,14 +11,14 @@ import pytest
 from streamplace.cli.terminal import console, print_line, print_table
 from streamplace.display.view import Grid, Line, Names
 from streamplace.execution.progress import is_quiet
-from tests.support.cli import ENVIRONMENT, MODULE, Capture, run, succeeds
+from tests.support.cli import MODULE, Capture, run, succeeds
 from tests.support.input_files import GRAPH, InputFiles
 from tests.support.long import long_after
+from tests.support.terminal import PLAIN, on_terminal
 
 LONG = "com.example.streaming.operators.EnrichmentWithProfile"
 COLOUR = re.compile(r"\x1b\[[0-9;]*(?:3[0-8]|9[0-7])")
 STYLE = re.compile(r"\x1b\[[0-9;]*m")
-PLAIN = {k: v for k, v in ENVIRONMENT.items() if k not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR")}
 
 
 @pytest.fixture(scope="module")
@@ -38,27 +31,6 @@ def long_names(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("long") / "graph.json"
     path.write_text(text)
     return path
-
-
-def on_terminal(command: Sequence[str], **environment: str) -> str:
-    """Return what a process prints on stdout and stderr on a terminal of 80 columns."""
-    controller, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    env = {**PLAIN, "TERM": "xterm-256color", **environment}
-    with subprocess.Popen(
-        command, stdin=terminal, stdout=terminal, stderr=terminal, env=env
-    ) as process:
-        os.close(terminal)
-        output = b"".join(_read(controller))
-    os.close(controller)
-    assert process.returncode == 0, output
-    return output.decode().replace("\r\n", "\n")
-
-
-def _read(terminal: int) -> Iterator[bytes]:
-    with suppress(OSError):  # raised once the other end is closed
-        while part := os.read(terminal, 65536):
-            yield part
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])

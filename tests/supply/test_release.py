@@ -142,10 +142,44 @@ def test_a_history_without_the_weights_ends_a_release_before_anything_is_built(
     assert not (tmp_path / "dist").exists()
 
 
-def test_the_trial_commands_of_a_release_succeed(tmp_path: Path) -> None:
+def fake_python(path: Path, code: int) -> str:
+    """Write a program that ends with an exit code whatever it is asked; return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\nexit {code}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_pythons_are_found_on_the_path_and_in_pyenv(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot make environments does not count, such as pyenv's command for another version."""
+    monkeypatch.setattr(release, "MINORS", (77, 78, 79, sys.version_info.minor))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "pyenv"))
+    fake_python(tmp_path / "bin" / "python3.77", 127)
+    expected = {
+        77: fake_python(tmp_path / "pyenv" / "versions" / "3.77.1" / "bin" / "python", 0),
+        78: fake_python(tmp_path / "bin" / "python3.78", 0),
+        sys.version_info.minor: sys.executable,
+    }
+    assert release.pythons() == expected
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        release.COMMANDS,
+        pytest.param((release.COMMANDS[0], *release.LEARNING), marks=pytest.mark.long),
+    ],
+    ids=("all", "learn"),
+)
+def test_the_trial_commands_of_a_release_succeed(
+    commands: tuple[tuple[str, ...], ...], tmp_path: Path
+) -> None:
     """The commands with which a built wheel is tried out also run in the working tree."""
     options = {"cwd": tmp_path, "env": ENVIRONMENT, "capture_output": True, "text": True}
-    for words in release.COMMANDS:
+    for words in commands:
         command = [sys.executable, "-m", "streamplace.cli.main", *words]
         run = subprocess.run(command, **options, check=False)  # type: ignore[call-overload]
         assert run.returncode == 0, (words, run.stderr)

@@ -23,7 +23,7 @@ from streamplace.cli.terminal import print_command
 from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
 from streamplace.display.formats import kind_of
 from streamplace.errors import ClusterError, InfeasibleError, located
-from streamplace.execution.progress import working
+from streamplace.execution.progress import search_line, working
 from streamplace.files import read_graph
 from streamplace.files.reading import name_of
 from streamplace.problem.assumptions import several_sinks, without_tuples
@@ -113,7 +113,7 @@ def plan(chosen: PlanOptions) -> None:
     of_cluster = located(chosen.cluster.cluster_file or named, only=ClusterError)
     of_graph = located(name_of(chosen.graph), constraints=rules_file)
     default = inputs.naming_the_default(cluster is None, only_names=True)
-    with working("planning"), of_graph, of_cluster, default:
+    with search_line("planning"), of_graph, of_cluster, default:
         found = workflow(
             read,
             cluster,

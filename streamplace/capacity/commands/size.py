@@ -26,7 +26,7 @@ from streamplace.cli.output_files import check_targets, print_embedded, refuse_c
 from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
 from streamplace.errors import ClusterError, located
-from streamplace.execution.progress import working
+from streamplace.execution.progress import search_line, working
 from streamplace.files import (
     read_graph,
     write_dataset,
@@ -187,7 +187,7 @@ def _size_graph(
     of_cluster = located(cluster_file or named, only=ClusterError)
     of_graph = located(name_of(graph), constraints=rules_file)
     default = inputs.naming_the_default(cluster is None, only_names=True)
-    with working("sizing"), of_graph, of_cluster, default, naming_lower_rate():
+    with search_line("sizing"), of_graph, of_cluster, default, naming_lower_rate():
         found: SizeResult | SizeTable
         if chosen.at is not None:
             found = sizes(read, cluster, chosen.at, **settings)
@@ -232,7 +232,7 @@ def _size_jobs(file: str, chosen: SizeOptions, settings: dict[str, Any]) -> Jobs
         refuse_folder("-o", str(output), file_names(jobs.names), read_files)
     with held(str(output)) if into_folder else nullcontext():  # before anything runs
         of_cluster = located(cluster_file or where, only=ClusterError)
-        with working("sizing"), located(where), of_cluster, naming_lower_rate():
+        with search_line("sizing"), located(where), of_cluster, naming_lower_rate():
             found = size_jobs(jobs, cluster, **settings)
         inputs.print_assumed(chosen.cluster)
         if into_folder:

@@ -29,6 +29,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import bound, ceiling
 from streamplace.sim.closed_form.bounds import least_shares
+from streamplace.util.running_search import DEVICES, report
 from streamplace.util.text import counted
 from streamplace.workflows.loss_conflict import loss_conflict
 from streamplace.workflows.too_heavy import (
@@ -61,6 +62,7 @@ def plan_equal(
     """
     default = max(MAX_BY_DEFAULT, len(cluster.devices))
     largest = default if settings.most is None else settings.most
+    report(DEVICES, None)  # before any search
     table = _Table(graph, _named_first(cluster, constraints), objective, constraints, settings)
     least = table.least(largest)
     spare = OTHERS // len(graph.names)
@@ -70,9 +72,11 @@ def plan_equal(
     elif settings.survive and first > 1:  # what is left after a loss
         first -= 1
     skips = spare < MAX_BY_DEFAULT and not settings.survive  # a loss is about one device fewer
+    table.report(least)
     count, gap = first, 0
     while count <= largest:
         row = table.add(count)
+        table.report(least)
         is_large = len(table.rows) >= spare
         if (settings.most is None or is_large) and table.is_last(whole=not is_large):
             break
@@ -161,7 +165,14 @@ class _Table:
         while low >= least and high - low > 1:
             middle = (low + high) // 2
             row = self.add(middle)
+            self.report(least)
             low, high = (low, middle) if row is not None and row.keeps_up else (middle, high)
+
+    def report(self, least: int) -> None:
+        """Report the fewest devices that keep up, and how many numbers were tried."""
+        fewest = next((row.devices for row in self.rows if row.keeps_up), None)
+        tried = len(self.rows) + len(self._missing)
+        report(DEVICES, fewest, least + self._settings.survive, tried)
 
     def add(self, count: int) -> PlanRow | None:
         """Search on a number of devices; add its row and return it."""

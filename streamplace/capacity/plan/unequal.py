@@ -18,6 +18,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
+from streamplace.util.running_search import DEVICES, PRICE, report
 from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
 from streamplace.workflows.loss_conflict import loss_conflict
@@ -62,18 +63,20 @@ def plan_unequal(problem: Problem, settings: PlanSettings) -> Plan:
     """Return the cheapest set of a cluster's devices that keeps up; see `plan`."""
     prices = prices_of(problem.cluster)
     survive, evaluations = settings.survive, settings.evaluations
+    free = prices is not None and not prices.any()  # then the fewest devices are wanted
+    what = DEVICES if prices is None or free else PRICE
+    report(what, None)  # before any search
     check_losses(problem, survive, spared=_pinned(problem))
     if settings.limit_on_latency is not None:
         latency, seed, limit_s = settings.limit_on_latency, settings.seed, settings.seconds
         refuse_disproved(problem, latency, seed, "plan", overloads=False, seconds=limit_s)
     seconds = SECONDS if settings.seconds is None and evaluations is None else settings.seconds
     whole = Budget(seconds)
-    free = prices is not None and not prices.any()  # then the fewest devices are wanted
     weights = np.ones(len(problem.cluster.devices)) if prices is None or free else prices
     scale = 0.0 if free else 1.0
     kinds = Kinds(problem, weights)
     examiner = Examiner(problem, kinds, settings.seed, evaluations, whole.share(SEARCHING))
-    found = Search(examiner, survive, settings.seed, settings.most).run()
+    found = Search(examiner, survive, settings.seed, settings.most, what).run()
     budget = Budget(None if seconds is None else max(whole.seconds_left(), LEAST_FOR_ROWS))
     table = Rows(examiner, survive, budget, None if prices is None else scale)
     rows, found = table.of(found, settings.most, whole=settings.limit_on_latency is not None)

@@ -6,6 +6,7 @@ from math import inf
 import numpy as np
 
 from streamplace.capacity.plan.unequal import check_losses
+from streamplace.capacity.settings import SizeSettings
 from streamplace.capacity.sizing.attempts import Attempt, Task, attempt, go_on
 from streamplace.capacity.sizing.choices import Choices, Counts, Vector, with_parallelism
 from streamplace.capacity.sizing.instances import named_instances
@@ -20,6 +21,7 @@ from streamplace.errors import InfeasibleError
 from streamplace.placers.budget import Budget
 from streamplace.problem.placement import Placement
 from streamplace.scoring.throughput import simulate
+from streamplace.util.running_search import PRICE, report
 
 ALL_VECTORS = 300  # up to which every choice of numbers is tried
 SAME = 1.0 + 1e-9  # factor within which prices are equal
@@ -84,7 +86,7 @@ def cheapest(task: Task, choices: Choices, bound: float, budget: Budget) -> Join
     bound
         A lower bound on the price for any choice.
     """
-    search = _Search(task, choices, budget)
+    search = _Search(task, choices, budget, bound)
     search.attempt(choices.first, FIRST_SHARE)
     for vector in (choices.colocated, choices.together):
         if search.price > bound * SAME:
@@ -92,15 +94,15 @@ def cheapest(task: Task, choices: Choices, bound: float, budget: Budget) -> Join
     if search.price <= bound * SAME:
         return JointSize(search.best, bound)
     if choices.are_few(ALL_VECTORS):
-        return search.all(bound)
-    search.climb(bound)
-    search.go_on(bound)
+        return search.all()
+    search.climb()
+    search.go_on()
     return JointSize(search.best, bound)
 
 
 def fewest_instances(task: Task, choices: Choices, budget: Budget) -> JointSize:
     """Return the fewest instances with which the whole cluster keeps up."""
-    search = _Search(task, choices, budget, everywhere=True)
+    search = _Search(task, choices, budget, sum(choices.first), everywhere=True)
     for vector in choices.by_instances():
         bound = min(sum(vector), choices.horizon + 1)
         own = search.attempt(vector, LATER_SHARE if search.tried else FIRST_SHARE)
@@ -125,18 +127,27 @@ class _Search:
 
     Parameters
     ----------
+    bound
+        A lower bound on what is minimised, for any choice.
     everywhere
         See `attempt`.
     """
 
     def __init__(
-        self, task: Task, choices: Choices, budget: Budget, *, everywhere: bool = False
+        self,
+        task: Task,
+        choices: Choices,
+        budget: Budget,
+        bound: float,
+        *,
+        everywhere: bool = False,
     ) -> None:
         self._task, self._choices, self._budget = task, choices, budget
-        self._everywhere = everywhere
+        self._bound, self._everywhere = bound, everywhere
         self._known: dict[Vector, Attempt] = {}
         self.best: Attempt | None = None
         self._at: Vector = choices.first
+        self._report()
 
     @property
     def price(self) -> float:
@@ -157,11 +168,18 @@ class _Search:
             self._known[vector] = own
             if own.placement is not None and (self.best is None or own.rank < self.best.rank):
                 self.best, self._at = own, vector
+            self._report()
         return self._known[vector]
 
-    def all(self, bound: float) -> JointSize:
+    def _report(self) -> None:
+        best = None
+        if self.best is not None:
+            best = self.best.instances if self._everywhere else self.best.price
+        report(aim_of(self._task.settings), best, self._bound, self.tried)
+
+    def all(self) -> JointSize:
         """Try every choice, as far as time allows."""
-        complete = self._choices.are_all
+        complete, bound = self._choices.are_all, self._bound
         for vector in self._choices.by_instances():
             if self._budget.seconds_left() <= 0:
                 complete = False
@@ -169,17 +187,19 @@ class _Search:
             self.attempt(vector, LATER_SHARE)
             if self.price <= bound * SAME:
                 return JointSize(self.best, bound)
-        self.go_on(bound)
+        self.go_on()
         if complete:
             bound = max(bound, min(own.bound for own in self._known.values()))
         return JointSize(self.best, min(bound, self.price))
 
-    def go_on(self, bound: float) -> None:
+    def go_on(self) -> None:
         """Go on with the search for the devices of the best choice in the time that is left.
 
         Where none was found, that time is for lower source rates.
         """
-        if self.best is None or self.price <= bound * SAME or self._budget.seconds_left() <= 0:
+        if self.best is None or self._budget.seconds_left() <= 0:
+            return
+        if self.price <= self._bound * SAME:
             return
         is_cheaper_next = _with_prices(self._task) is not None
         budget = self._budget.share(SHARE if is_cheaper_next else 1.0)
@@ -188,10 +208,10 @@ class _Search:
         if own.rank < self.best.rank:
             self.best = own
 
-    def climb(self, bound: float) -> None:
+    def climb(self) -> None:
         """Go to the first better neighbour of the best choice, until there is none."""
         better = True
-        while better and self._budget.seconds_left() > 0 and self.price > bound * SAME:
+        while better and self._budget.seconds_left() > 0 and self.price > self._bound * SAME:
             better = False
             for vector in self._choices.neighbours(self._at):
                 if self._budget.seconds_left() <= 0:
@@ -287,6 +307,11 @@ def on_cheaper_devices(task: Task, best: Attempt, budget: Budget) -> Attempt:
         placement=found.placement,
         devices=found.devices,
     )
+
+
+def aim_of(settings: SizeSettings) -> str:
+    """Return what is minimised, for reports; see `running_search.Standing`."""
+    return PRICE if settings.minimise == "money" else f"{{}} {settings.minimise}"
 
 
 def _with_prices(task: Task) -> Task | None:

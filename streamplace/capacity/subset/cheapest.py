@@ -10,6 +10,7 @@ from streamplace.capacity.subset.examination import QUICK, Examiner, Verdict
 from streamplace.capacity.subset.price_bound import PriceBound, price_bound
 from streamplace.placers.budget import Budget
 from streamplace.util.arrays import Bools, Floats
+from streamplace.util.running_search import report
 
 MAX_SETS = 300_000
 MAX_CELLS = 4_000_000  # sets x kinds
@@ -71,8 +72,7 @@ class Lattice:
 
     def cheapest(self) -> float | None:
         """Return the lowest price of a set that is not excluded; None if all are."""
-        left = np.flatnonzero(self._possible)
-        return float(self._prices[left[0]]) if len(left) else None
+        return float(self._prices[self._possible.argmax()]) if self._possible.any() else None
 
     def next(self) -> int | None:
         """Return the number of the cheapest set not yet tried in this turn, or None."""
@@ -130,11 +130,19 @@ class Search:
         Number of devices that a set must be able to lose.
     most
         Largest number of devices of a set; None: all.
+    what
+        What the price is, for reports (see `running_search.Standing`); empty: none are made.
     """
 
     def __init__(
-        self, examiner: Examiner, survive: int, seed: int, most: int | None = None
+        self,
+        examiner: Examiner,
+        survive: int,
+        seed: int,
+        most: int | None = None,
+        what: str = "",
     ) -> None:
+        self._what = what
         self.examiner, self._kinds, self._survive = examiner, examiner.kinds, survive
         total = int(examiner.kinds.total.sum())
         self._most = total if most is None else min(most, total)
@@ -189,6 +197,12 @@ class Search:
         refuted = self._best is None and lattice is not None and not lattice.left
         return Cheapest(self._best, bound, refuted=refuted)
 
+    def _report(self, bound: float | None) -> None:
+        """Report the price of the best set, and how many sets were searched."""
+        if self._what:
+            best = None if self._best is None else self._price
+            report(self._what, best, bound, len(self.examiner.results))
+
     def _carries(self, counts: Counts, effort: int = 0) -> Verdict:
         return self.examiner.survives(counts, self._survive, effort)
 
@@ -203,6 +217,7 @@ class Search:
                 return False
         better = price < self._price * CHEAPER
         self._best, self._price = counts, price
+        self._report(None)
         return better
 
     def _remove_repeatedly(self, budget: Budget) -> None:
@@ -302,6 +317,7 @@ class Search:
         while self._effort < EFFORTS:
             lattice.exclude(self._price * CHEAPER)
             while self._budget.seconds_left() > 0 and (number := lattice.next()) is not None:
+                self._report(lattice.cheapest())
                 counts, refuted = lattice.counts(number), len(self.examiner.refuted)
                 verdict = self._carries(counts, self._effort)
                 if verdict is Verdict.CARRIES:

@@ -34,7 +34,7 @@ from streamplace.sim.schedule.fifo import FifoMemory, fifo_memory, serves
 from streamplace.sim.schedule.moved_paths import paths_of
 from streamplace.sim.schedule.state import FIFO, Order, Run, run_state
 from streamplace.util.arrays import Floats, Ints, distinct_rows
-from streamplace.util.evaluation_count import count as count_evaluations
+from streamplace.util.running_search import count as count_evaluations
 
 FEWEST = 200  # placements that are all tried, however large the graph is; a guess, not tuned
 # Operators and streams x placements x passes up to which more are tried; a guess.

@@ -46,11 +46,14 @@ def prove_pass(
     tasks = scored.tasks
     if proof.closed or tasks.operators * (tasks.operators + tasks.devices) > MAX_CELLS:
         return proof.result()
+    proof.report()
     proof.enumerate(Budget(FIRST_SHARE * budget.seconds_left()))
     if not proof.closed:
+        proof.report()
         with suppress(UsageError):  # OR-tools is not installed
             limit = CP_SAT_SHARE * budget.seconds_left()
             proof.solve(limit, workers, int(rng.integers(2**31)))
     if not proof.proven:
+        proof.report()
         proof.enumerate(budget)
     return proof.result()

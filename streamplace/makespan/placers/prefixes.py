@@ -14,6 +14,7 @@ from streamplace.placers.ladder import ladder
 from streamplace.problem.losses import restricted
 from streamplace.problem.placement import Placement
 from streamplace.util.arrays import Floats, Ints
+from streamplace.util.running_search import TIME, report
 
 # With twice as much, searches that lead nowhere took half of a second; with 16 times, the first
 # number of devices that leads is kept too long.
@@ -66,6 +67,7 @@ def best_on_prefixes(
         row = search.advance(best_s)
         if row is not None and search.best_s < best_s:
             best, best_s = row, search.best_s
+            report(TIME, best_s, enough_s or None)
         if search.is_proven and search.is_whole:
             return Found(Placement(scored.problem, best), best_s)
         # A search ends where its bound is not below the best makespan, which is exact; to give one

@@ -19,8 +19,9 @@ from streamplace.sim.schedule.exhaustive import enumeration, next_placements
 from streamplace.sim.schedule.fifo_tree import fifo_tree, next_shorter, serves
 from streamplace.sim.schedule.passes import makespans, timetable
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.evaluation_count import count as count_evaluations
 from streamplace.util.plugins import load_ours
+from streamplace.util.running_search import TIME, report
+from streamplace.util.running_search import count as count_evaluations
 
 ROWS = 128  # placements evaluated per call; with more, a better one would be used later
 # Of CP-SAT's time for the run that searches; the rest is to confirm its bound. A guess.
@@ -56,6 +57,10 @@ class Proof(ABC):
     def proven(self) -> bool:
         """Whether no placement is better by more than what CP-SAT can tell."""
         return self._reached <= self._bound * (1.0 + PROVEN)
+
+    def report(self) -> None:
+        """Report how far the proof is to whoever waits for it."""
+        report(TIME, self._reached, self._bound)
 
     def result(self) -> Found:
         """Return the placement and the bound.

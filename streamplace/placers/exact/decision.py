@@ -24,6 +24,7 @@ from streamplace.sim.exact import (
     start_again,
 )
 from streamplace.util.arrays import Ints
+from streamplace.util.running_search import RATE, report
 
 # Far above the effect of summing loads in another order. If no placement reaches `rate_to_beat`,
 # the bound is two of these margins above `reached`; this must be below ROUNDING to close the gap.
@@ -83,11 +84,17 @@ class Incumbent:
         better = scored > self.reached
         if better:
             self.placement, self.reached = placement, scored
+            self.report()
         return better
 
     def none_reaches(self, rate: float) -> None:
         """Record that no placement reaches `rate` tuples/s, up to rounding."""
         self.bound = min(self.bound, rate * (1.0 + MARGIN))
+        self.report()
+
+    def report(self) -> None:
+        """Report both bounds to whoever waits for the search."""
+        report(RATE, self.reached, self.bound)
 
     def proof(self) -> Found:
         """Return the current placement and bound."""

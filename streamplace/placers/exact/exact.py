@@ -124,6 +124,7 @@ class Exact(ReportingPlacer):
             raise UsageError(f"placer 'exact' supports the models {models}, not {problem.model}")
         budget = Budget(self.seconds)
         incumbent = Incumbent(problem, Search()(problem, rng, start))
+        incumbent.report()
         if not is_small(problem):
             return incumbent.proof()
         improve(incumbent, budget, self.workers, rng)

@@ -19,6 +19,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.registry import qualities, qualities_of_rows, throughput_evaluator
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Ints, distinct_rows
+from streamplace.util.running_search import RATE, report
 
 # Smallest factor that counts in a climb: below it, rounding of sums could make it circle.
 IMPROVED = 1.0 + 1e-9
@@ -138,6 +139,8 @@ def best_of_chains(
         waited += plan.steps
         if chain.reached > best * BETTER:
             best, waited = chain.reached, 0
+        if not scored.climbs:
+            report(RATE, problem.source_rate * best)
         # With several rates, or a substitute for the score, a chain at its own bound need not be
         # the best.
         is_best = chain.enough and len(annealers) == 1 and not scored.climbs

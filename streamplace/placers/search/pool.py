@@ -35,6 +35,7 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.sim import work_clock
 from streamplace.sim.search import Instance, Schedule, least_work, on_devices, search_state
 from streamplace.util.arrays import Ints
+from streamplace.util.running_search import RATE, report
 
 # Down to `NEXT_BEST`, all numbers were chosen together on 40 problems of 100 to 3,000 operators on
 # 2 to 64 devices, most with links that bind, by the geometric mean after 0.1 and 1 s; none was
@@ -98,6 +99,8 @@ class Pool:
         A problem under ``bottleneck``.
     rng
         Draws all rounds.
+    reports
+        Whether to report source rates, which say little where something else is the score.
 
     Attributes
     ----------
@@ -105,9 +108,11 @@ class Pool:
         Whether a placement has been found that no other one can beat.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, *, reports: bool = False
+    ) -> None:
         self.problem, self.enough = problem, False
-        self._rng, self._annealer = rng, Annealer(problem, rng)
+        self._rng, self._annealer, self._reports = rng, Annealer(problem, rng), reports
         self._order = device_order(problem)
         self._place_of = np.argsort(self._order).astype(np.int32)
         self._sizes = ladder(len(self._order))[1:] or [1]  # one device is tried apart
@@ -161,6 +166,14 @@ class Pool:
             self._round()
             self._changes[restarts] += self._done
             budget.charge(self._done, work_clock.now() - begun)
+            if self._reports:
+                self._report()
+
+    def _report(self) -> None:
+        """Report the source rate that the best placement sustains, and a bound for all others."""
+        offered, least = self.problem.source_rate, self._annealer.least
+        most = offered / (least * self._annealer.instance.reference) if least else None
+        report(RATE, offered * self._best.reached, most)
 
     def _round(self) -> None:
         if self._size is not None:

@@ -19,7 +19,7 @@ from streamplace.placers.search.current import current_devices, moving_seconds
 from streamplace.placers.search.moves import with_fewest_moves
 from streamplace.scoring.registry import evaluator
 from streamplace.util.arrays import Floats, Ints
-from streamplace.util.evaluation_count import counting
+from streamplace.util.running_search import counting
 from streamplace.workflows.migrate import migrate
 from tests.support.cli import Capture, json_of, place_by_cli, refused
 from tests.support.giph import costs_between, giph, giph_problem, random_start

@@ -20,7 +20,7 @@ from streamplace.placers.registry import make_placer
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.network import NetworkKind
 from streamplace.scoring.registry import evaluator
-from streamplace.util.evaluation_count import counting
+from streamplace.util.running_search import counting
 from tests.support.graphs import preset_graph
 
 STEPS = 40
