@@ -89,8 +89,12 @@ class ValueScore(Score):
         return float(quality_of(np.array([self.value]), self.objective)[0])
 
     def with_bound(self, bound: float | None) -> Self:
-        """Return the score with a bound that a placer has proven; None leaves it."""
-        return self if bound is None else replace(self, bound=bound)
+        """Return the score with a bound that a placer has proven, unless its own is tighter."""
+        if bound is None:
+            return self
+        tightest = min if self.objective.higher_is_better else max
+        known = bound if self.bound is None else tightest(self.bound, bound)
+        return replace(self, bound=known)
 
     @property
     def headline(self) -> str:

@@ -46,7 +46,7 @@ class Latest:
 
 
 class _Open(threading.local):
-    """The counts of the `counting` blocks that a thread is in, and the report of its `watch` block."""
+    """The counts of the `counting` blocks that a thread is in, and what its `watch` block keeps."""
 
     def __init__(self) -> None:
         self.counts: list[Count] = []

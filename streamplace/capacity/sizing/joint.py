@@ -315,7 +315,10 @@ def aim_of(settings: SizeSettings) -> str:
 
 
 def _with_prices(task: Task) -> Task | None:
-    """Return the task with the prices of devices; None if there are none that differ."""
+    """Return the task with the prices of devices, where their number is minimised.
+
+    None: something else is minimised, a price is not known, or all are equal.
+    """
     prices = [device.price for device in task.cluster.devices]
     known = [price for price in prices if price is not None]
     is_one = len(known) < len(prices) or len({*known}) == 1

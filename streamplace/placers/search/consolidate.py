@@ -54,15 +54,16 @@ def proven_fewest(problem: Problem, placements: Sequence[Placement]) -> int | No
     The proof is that no fewer devices have room for the work of all operators. None: none of them
     carries everything, or fewer devices may do.
     """
-    arrays = flow(problem)
-    carried = np.flatnonzero(qualities(problem, placements) >= CLOSE).tolist()
-    if not carried or not problem.objective.follows_loads:
+    if not problem.objective.follows_loads:
         return None
-    fewest = min(len(np.unique(placements[i].devices)) for i in carried)
-    room = np.sort(arrays.capacity)[::-1][: fewest - 1].sum()
-    # The work of timed operators differs between devices.
-    is_proven = fewest == 1 or (room < arrays.work.sum() * CLOSE and not len(arrays.timed))
-    return fewest if is_proven else None
+    arrays, least = flow(problem), 1
+    if not len(arrays.timed):  # their work differs between devices
+        room = np.sort(arrays.capacity)[::-1].cumsum()
+        least += int(np.count_nonzero(room < arrays.work.sum() * CLOSE))
+    # only these are scored, which takes long on large graphs
+    on_least = [each for each in placements if len(np.unique(each.devices)) == least]
+    carries = bool(on_least) and qualities(problem, on_least).max() >= CLOSE
+    return least if carries else None
 
 
 def size_of(problem: Problem, devices: Ints) -> tuple[float, float]:
