@@ -109,7 +109,7 @@ def main() -> None:
         "--model", choices=CLOSED_FORMS, default="bottleneck", help="default: bottleneck"
     )
     parser.add_argument("--every", type=int, default=4, help="of the dataset; default: 4")
-    parser.add_argument("--graphs", type=int, default=40, help="per row at most; default: 40")
+    parser.add_argument("--graphs", type=int, default=40, help="per line at most; default: 40")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes; default: 1")
     arguments = parser.parse_args()
     head, means = ["graphs", "number", *_names()], "best of 16 minus METIS sweep"

@@ -353,7 +353,7 @@ def main() -> None:
     parser.add_argument("--training", type=int, default=100, help="training problems")
     parser.add_argument("--rewarded", type=int, default=200, help="steps of REINFORCE")
     parser.add_argument("--tests", type=int, default=300, help="problems")
-    parser.add_argument("--controls", type=int, default=75, help="problems of all rows")
+    parser.add_argument("--controls", type=int, default=75, help="problems of all lines")
     options = parser.parse_args()
     make_folder(options.folder)
     torch.set_num_threads(1)

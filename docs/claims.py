@@ -24,7 +24,7 @@ ROOMS = ("ni2020", "orders", "giph", "doppler", "hsdag")
 DATA = Path(__file__).parents[1] / "streamplace" / "papers"
 BLOCK = "[[claim]]\n"
 BEGIN, END = "<!-- claims: python -m docs.claims -->", "<!-- end of claims -->"
-HEAD = "| row | in the paper | claim | published | here | setting | seeds, graphs | |"
+HEAD = "| name | in the paper | claim | published | here | setting | seeds, graphs | |"
 
 
 def tables() -> str:
@@ -37,9 +37,9 @@ def _of_paper(claims: Claims) -> Iterator[str]:
     found = list(claims.verdicts([row for unit in kept.values() for row in unit.rows]))
     counts = Counter(verdict.word for _, verdict in found)
     yield f"### {claims.paper}"
-    setting = f" Unless the row says otherwise: {claims.setting}." if claims.setting else ""
+    setting = f" Unless a line says otherwise: {claims.setting}." if claims.setting else ""
     numbers = ", ".join(f"{counts[word]} {word}" for word in get_args(Word))
-    yield f"Of {len(found)} claims: {numbers}. A row is run by `{claims.command}`.{setting}"
+    yield f"Of {len(found)} claims: {numbers}. One of them is run by `{claims.command}`.{setting}"
     yield ""
     yield HEAD
     yield "|---" * (HEAD.count("|") - 1) + "|"

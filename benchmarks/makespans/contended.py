@@ -112,7 +112,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--graphs", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--file", default="", help="weights for a further row")
+    parser.add_argument("--file", default="", help="weights for a further line")
     options = parser.parse_args()
     found = {k: reached(k, options.graphs, options.seeds, options.file) for k in KINDS}
     line("", str, dict.fromkeys(found))

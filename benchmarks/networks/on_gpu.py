@@ -113,7 +113,7 @@ def _ratios(graph: StreamGraph) -> Iterator[str]:
     for v in range(len(graph.names)):
         on_cpu, on_gpu = (graph.seconds_on[v][kind] or 0.0 for kind in (CPU, ACCELERATOR))
         times.setdefault(RATIOS.get(graph.type.get(v, ""), 0.0), []).append((on_cpu, on_gpu))
-    titles = f"{'registered ratio':>16}{'operators':>11}{'CPU ms':>10}{'GPU ms':>10}{'ratio':>8}"
+    titles = f"{'ratio of study':>16}{'operators':>11}{'CPU ms':>10}{'GPU ms':>10}{'ratio':>8}"
     yield f"{titles}{'least GPU us':>14}"
     for ratio, several in sorted(times.items(), reverse=True):
         on_cpu, on_gpu = map(sum, zip(*several, strict=True))

@@ -44,13 +44,13 @@ class StudyOptions(options.Common):
     listed: bool = option(
         "--list",
         is_flag=True,
-        help="List the rows that decide the paper's claims, or those of --only, and end.",
+        help="List the paper's claims that can be run alone, or those of --only, and end.",
     )
     only: str | None = option(
         "--only",
-        metavar="ROW",
-        help="Run the units of one row alone, as --list names it, or of all rows of a table or "
-        "figure: a name without its last number.",
+        metavar="CLAIM",
+        help="Run the units of one claim alone, as --list names it, or of all claims of a table "
+        "or figure: a name without its last number.",
     )
     into: options.Folder = options.folder(
         "Folder for results, tables and any plots; created if missing, continued if not. Required "
@@ -288,10 +288,10 @@ def _run(path: str, chosen: StudyOptions, **settings: Any) -> None:
 
 
 def _print_rows(claims: Claims, table: Table) -> None:
-    """Print rows below each other; as columns, their claims would be too wide."""
+    """Print claims below each other; as columns, they would be too wide."""
     out = console()
     out.print(claims.paper)
-    out.print(f"rows of `{claims.command}`:")
+    out.print(f"claims, run by `{claims.command}`:")
     for row, (place, claim, published, cpu) in table.rows:
         out.print(f"{row}: {place}" + (f", {cpu} of CPU time" if cpu else ""))
         for text in (claim, f"published: {published}" if published else None):
@@ -306,6 +306,6 @@ def _announce(study: str, claims: Claims, chosen: StudyOptions, left: int) -> No
         return
     usual = "" if getattr(chosen, "seeds", None) is None else " with the seeds of the plan"
     seconds = duration(left * claims.unit_s[study])
-    rows = ", and --only ROW one row of --list" if study == claims.study else ""
+    rows = ", and --only CLAIM one claim of --list" if study == claims.study else ""
     text = f"{counted(left, 'unit')} to run, about {seconds} of CPU time{usual}"
     print_note(f"{text}; --quick runs a small share of the plan{rows}")

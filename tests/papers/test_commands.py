@@ -128,7 +128,7 @@ def test_the_last_line_names_what_was_written(
     [
         (("orders",), "10 units to run, about 44 min of CPU time; --quick runs a small share"),
         (("orders", "--seeds", "1"), "of CPU time with the seeds of the plan; --quick runs"),
-        (("giph",), "and --only ROW one row of --list"),
+        (("giph",), "and --only CLAIM one claim of --list"),
         (("giph", "--objective", "throughput"), "--quick runs a small share of the plan\n"),
         (("orders", "--quick"), None),
         (("orders", "--only", "table-iii-1"), None),

@@ -383,7 +383,7 @@ class Plan(Displayable, Tabular):
         lines = [row.headline for row in self.rows[:ROWS_SHOWN]]
         if len(self.rows) > ROWS_SHOWN:
             more = len(self.rows) - ROWS_SHOWN
-            lines.append(f"and {counted(more, 'more row')}")
+            lines.append(f"and {counted(more, 'more line')}")
         body: list[Line | Grid] = [self._table()]
         others = {*self.left_out} - {*self.missing} - {*self.ruled_out}
         for text, counts in (

@@ -144,7 +144,7 @@ class Claims(BaseModel):
     paper
         The paper.
     study, command
-        The study whose rows decide, and the command that runs one ROW of it.
+        The study whose rows decide, and the command that runs one CLAIM of it.
     unit_s
         Each study of the paper -> the mean CPU seconds of its kept units.
     system

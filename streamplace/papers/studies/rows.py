@@ -51,8 +51,8 @@ class RowsStudy:
             claim = self.claims.runnable[row]
             deciding = list(units_of(claim, plan.units, self.claims.system))
             if not all(deciding) or _lacks_a_system(plan, claim, self.claims.system):
-                command = self.claims.command.replace("ROW", row)
-                raise UsageError(f"this plan cannot decide the row {row}; run `{command}`")
+                command = self.claims.command.replace("CLAIM", row)
+                raise UsageError(f"this plan cannot decide the claim {row}; run `{command}`")
             needed.update(*deciding)
         units = tuple(unit for unit in plan.units if unit.key in needed)
         return Plan({**plan.settings, "rows": list(self.rows)}, units)
@@ -70,7 +70,7 @@ class RowsStudy:
             (row, (claim.place, _text(self.claims, claim), claim.published, *verdict.cells(claim)))
             for row, (claim, verdict) in zip(self.rows, verdicts, strict=True)
         ]
-        head = ("row", IN_THE_PAPER, "claim", PUBLISHED, "here", "seeds, graphs", "verdict")
+        head = ("name", IN_THE_PAPER, "claim", PUBLISHED, "here", "seeds, graphs", "verdict")
         caption = "figures with their 95% intervals; docs/results.md says what they are"
         findings = (f"{counted(len(plan.units), 'unit')} of the study {self.name} were run.",)
         return Outcome(self.claims.paper, findings, (Table("rows", caption, head, lines),))
@@ -129,7 +129,7 @@ def rows_of(claims: Claims, row: str) -> tuple[str, ...]:
     known = list(claims.runnable)
     found = tuple(name for name in known if row in (name, name.rpartition("-")[0]))
     if not found:
-        raise UsageError(f"{claims.study}: no row {row!r:.80}{candidates(row, known)}")
+        raise UsageError(f"{claims.study}: no claim {row!r:.80}{candidates(row, known)}")
     return found
 
 
@@ -143,9 +143,9 @@ def listed(claims: Claims, only: str | None = None) -> Table:
     """
     runnable = claims.runnable
     rows = runnable if only is None else {row: runnable[row] for row in rows_of(claims, only)}
-    head = ("row", IN_THE_PAPER, "claim", PUBLISHED, "CPU time")
+    head = ("name", IN_THE_PAPER, "claim", PUBLISHED, "CPU time")
     lines = [
         (row, (one.place, _text(claims, one), one.published, one.cpu_s and duration(one.cpu_s)))
         for row, one in rows.items()
     ]
-    return Table("rows", f"{claims.paper}: rows of `{claims.command}`", head, lines)
+    return Table("rows", f"{claims.paper}: claims, run by `{claims.command}`", head, lines)

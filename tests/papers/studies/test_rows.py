@@ -55,7 +55,7 @@ def test_rows_are_chosen_by_name_or_by_place() -> None:
     claims = Claims.of("doppler")
     assert rows_of(claims, "table-6-1") == ("table-6-1",)
     assert rows_of(claims, "table-3") == tuple(f"table-3-{n}" for n in range(1, 9))
-    with pytest.raises(UsageError, match="doppler: no row 'table-33'; did you mean 'table-3"):
+    with pytest.raises(UsageError, match="doppler: no claim 'table-33'; did you mean 'table-3"):
         rows_of(claims, "table-33")
     assert rows_of(Claims.of("ni2020"), "text") == ("text-1", "text-2")  # not text-on-figure-5-1
 
@@ -70,7 +70,7 @@ def test_rows_are_chosen_by_name_or_by_place() -> None:
 def test_a_row_needs_units_of_its_system_and_of_each_rival(
     room: str, study: PlannedStudy, row: str
 ) -> None:
-    with pytest.raises(UsageError, match=f"this plan cannot decide the row {row}; run"):
+    with pytest.raises(UsageError, match=f"this plan cannot decide the claim {row}; run"):
         RowsStudy(study, Claims.of(room), (row,)).plan()
 
 
@@ -101,7 +101,7 @@ def test_the_list_has_each_row_with_its_cpu_time(
         if columns is not None:
             monkeypatch.setenv("COLUMNS", str(columns))
         _, command, *lines = printed(capsys, "study", "orders", "--list")[0].splitlines()
-        assert "--only ROW" in command
+        assert "--only CLAIM" in command
         assert max(map(len, lines)) <= (columns or 100)
         (first,) = [
             n for n, line in enumerate(lines) if line.startswith("table-iii-1: Table III, ")
@@ -119,15 +119,15 @@ def test_the_list_of_one_row_or_place(capsys: Capture) -> None:
         assert sum(line.startswith("table-iv-") for line in lines) == names
         assert not any(line.startswith("table-iii") for line in lines)
         assert len(json.loads(printed(capsys, *words, "--json")[0])["rows"]) == names
-    assert "orders: no row 'table-60'" in refused(
+    assert "orders: no claim 'table-60'" in refused(
         capsys, "study", "orders", "--list", "--only", "table-60"
     )
 
 
 def test_rows_that_a_command_does_not_have(tmp_path: Path, capsys: Capture) -> None:
     line = refused(capsys, "study", "giph", "--only", "table-60", "-o", tmp_path)
-    assert "giph: no row 'table-60'" in line
+    assert "giph: no claim 'table-60'" in line
     line = refused(capsys, "study", "doppler", "--only", "table-2-1", "-o", tmp_path)
-    assert "this plan cannot decide the row table-2-1; run `streamplace study doppler" in line
+    assert "this plan cannot decide the claim table-2-1; run `streamplace study doppler" in line
     line = refused(capsys, "study", "giph", "--objective", "throughput", "--list")
     assert "--list requires --objective makespan" in line
