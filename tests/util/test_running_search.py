@@ -86,3 +86,17 @@ def test_plans_and_sizes_report_what_they_minimise() -> None:
         assert watched.standing is not None
         assert (watched.standing.what, watched.standing.best) == (what, best)
         assert watched.standing.tried
+
+
+def test_searches_for_a_goal_do_not_report_rates_under_other_loads() -> None:
+    """They search with loads that are raised by a multiple of their standard errors."""
+    operators = [sp.Operator(n, 5e4, 100.0, instructions_se=2e4) for n in "abcdefgh"]
+    streams = [sp.Stream(a, b) for a, b in zip("abcdefg", "bcdefgh", strict=True)]
+    graph = sp.StreamGraph(operators, streams, source_rate=1e4)
+    placer = "auto:evaluations=5000"
+    standings = []
+    for wanted in (None, 0.9):
+        with watch() as latest:
+            sp.place(graph, "3x2500", placer=placer, confidence=wanted)
+        standings.append(latest.standing)
+    assert standings[0] == standings[1]
