@@ -7,7 +7,16 @@ from streamplace.latency.limit import LatencyLimit
 from streamplace.problem.cluster import MAX_DEVICES
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.objective import Model
-from streamplace.util.settings import COUNT, SECONDS, SEED, CheckedSettings, Range, Text, setting
+from streamplace.util.settings import (
+    COUNT,
+    SECONDS,
+    SEED,
+    SHARE,
+    CheckedSettings,
+    Range,
+    Text,
+    setting,
+)
 
 Minimise = Literal["machines", "money", "instances"]
 LATENCY = Text(LatencyLimit.of, "QUANTITY=TIME")
@@ -30,7 +39,7 @@ class CapacitySettings(CheckedSettings):
         None, None, "Model of throughput, one of the closed forms; see `place`.", unset="bottleneck"
     )
     target_utilisation: float | None = setting(
-        None, None, "Highest utilisation of devices and links, above 0 and at most 1.", unset="1"
+        SHARE, None, "Highest utilisation of devices and links, above 0 and at most 1.", unset="1"
     )
     survive: int = setting(
         Range(0, 1, whole=True, symbol="0|1"),

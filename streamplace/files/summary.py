@@ -80,12 +80,12 @@ def _graph(graph: StreamGraph) -> dict[str, Any]:
         **_counts("types", graph.type.values()),
         **_counts("seconds_on", (kind for times in graph.seconds_on.values() for kind in times)),
         "unknown": graph.unknown,
-        **_guessed(graph),
+        **_guesses_of(graph),
         "sha256": graph.sha256,
     }
 
 
-def _guessed(graph: StreamGraph) -> dict[str, Any]:
+def _guesses_of(graph: StreamGraph) -> dict[str, Any]:
     """Return the entry of the costs that are typical values; nothing if there are none."""
     if not (graph.typical or graph.typical_streams):
         return {}

@@ -9,6 +9,7 @@ from streamplace.formats.format import Format, Signs
 from streamplace.formats.tables import table_of
 from streamplace.problem.graph import UNKNOWN, Operator, Stream, StreamGraph
 from streamplace.problem.logical import LogicalGraph
+from streamplace.util.suggest import did_you_mean
 
 
 def read(text: str, where: str) -> LogicalGraph:
@@ -17,7 +18,8 @@ def read(text: str, where: str) -> LogicalGraph:
     Raises
     ------
     FormatError
-        If the text is not valid, or the table has no streams. The message names `where`, the lines
+        If the text is not valid, the table has no streams, or it has rows of operators and none for
+        an end of a stream. The message names `where`, the lines
         and the faults.
     GraphError
         If it is not a stream graph.
@@ -27,7 +29,12 @@ def read(text: str, where: str) -> LogicalGraph:
     if not table.streams:
         streams = f"columns {FROM!r} and {TO!r} name the operators before and after each one"
         raise FormatError(f"{where}: has no streams; {streams}")
-    names = dict.fromkeys((*table.operators, *(name for ends in table.streams for name in ends)))
+    named = [name for ends in table.streams for name in ends]
+    if table.operators and (unknown := [name for name in named if name not in table.operators]):
+        close = did_you_mean(unknown[0], table.operators)
+        what = f"no row is about operator {unknown[0]!r:.40}, which {FROM!r} or {TO!r} names"
+        raise FormatError(f"{where}: {what}{close}")
+    names = dict.fromkeys((*table.operators, *named))
     streams_of = [
         Stream(*ends, numbers.pop("selectivity", UNKNOWN), numbers.pop("payload_bytes", None))
         for ends, numbers in table.streams.items()

@@ -449,12 +449,12 @@ def _of_sources(
     """Return a number of each source, (V,), 0 for other operators; and the sum, perhaps inf."""
     check_type(f"{field}:", values, Mapping, GraphError)
     column, index = np.zeros(len(names)), {names[v]: int(v) for v in sources}
-    if wrong := sorted(index.keys() ^ set(values)):
-        found = (
-            PlacedFault("", f"{n!r} is {'missing' if n in index else 'not one of them'}")
-            for n in islice(wrong, MAX_FAULTS)
+    if index.keys() != values.keys():
+        parts = (
+            ("not one of them", sorted(values.keys() - index.keys())),
+            ("missing", sorted(index.keys() - values.keys())),
         )
-        faults = joined_faults(found, len(wrong))
+        faults = "; ".join(f"{what}: {listed(several)}" for what, several in parts if several)
         raise GraphError(f"{field}: must name exactly the operators without inputs; {faults}")
     for source, value in values.items():
         check_number(f"{field}[{source!r}]:", value, GraphError)

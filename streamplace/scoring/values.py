@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from streamplace.display.mixins import Tabular
 from streamplace.display.text import number, percent_up
 from streamplace.display.view import Cell, Grid, Line, View
 from streamplace.errors import SimulationError, UsageError
@@ -25,7 +26,7 @@ from streamplace.util.running_search import count
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class ValueScore(Score):
+class ValueScore(Tabular, Score):
     """The value of a placement under an objective without source rates.
 
     Parameters
@@ -104,8 +105,6 @@ class ValueScore(Score):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `simulate --json` prints."""
-        names, on = self.placement.problem.cluster.names, self.placement.devices
-        counts = np.bincount(on, minlength=len(names)).tolist()
         return {
             "objective": text_of(self.objective),
             "quantity": self.quantity,
@@ -113,11 +112,15 @@ class ValueScore(Score):
             **self.figures,
             "bound": self.bound,
             "gap": self.gap,
-            "devices": [
-                {"name": name, "operators": several}
-                for name, several in zip(names, counts, strict=True)
-            ],
+            "devices": self.to_records(),
         }
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return name and number of operators of each device."""
+        names, on = self.placement.problem.cluster.names, self.placement.devices
+        counts = np.bincount(on, minlength=len(names)).tolist()
+        rows = zip(names, counts, strict=True)
+        return [{"name": name, "operators": several} for name, several in rows]
 
     def summary(self) -> dict[str, Any]:
         """Return the score as `place --json` prints it."""

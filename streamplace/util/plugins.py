@@ -178,10 +178,27 @@ def is_missing(module: str) -> bool:
         try:
             import_module(module)
         except ModuleNotFoundError as error:
-            return error.name is not None and f"{module}.".startswith(f"{error.name}.")
+            return _is_of(error, module)
         except Exception:  # the module exists; the message of `load` says what is wrong
             return False
     return False
+
+
+def _import_existing(module: str) -> Any:
+    """Return a module; refuse one that does not exist, with the names of those in the folder."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if not _is_of(error, module):
+            raise
+    here = [each.stem for each in Path.cwd().glob("*.py")]
+    remedy = did_you_mean(module, here) or "; it is neither in this folder nor installed"
+    raise UsageError(f"there is no module {module!r}{remedy}")
+
+
+def _is_of(error: ModuleNotFoundError, module: str) -> bool:
+    """Return whether an error says that a module, or a package above it, does not exist."""
+    return error.name is not None and f"{module}.".startswith(f"{error.name}.")
 
 
 def load(text: str, path: str, noun: str) -> Any:
@@ -202,7 +219,7 @@ def load(text: str, path: str, noun: str) -> Any:
         name = f"{module.removesuffix('.py').replace('/', '.')}:{path}"
         raise UsageError(f"{noun} {text!r}: a module is named without .py, such as {name!r}")
     with named_fault(noun, text, f"importing {module} failed"), _current_folder_first():
-        found: Any = import_module(module)
+        found: Any = _import_existing(module)
     file = getattr(found, "__file__", None)
     for name in path.split("."):
         if not hasattr(found, name):

@@ -117,7 +117,7 @@ def compared(
         if (improver := improving(one)) and (words := improver.begins_from)
     }
     kind = objective.function("measure")
-    if semantics is not None and objective.has_rates:
+    if semantics is not None and not objective.is_pass:
         raise UsageError("compare: semantics requires the objective Makespan")
     measure: ScoreMeasure = kind(objective) if semantics is None else kind(objective, semantics)
     if not objective.has_rates:

@@ -88,7 +88,7 @@ def test_rates_of_single_sources(rates: list[str], joined: Path, capsys: Capture
     ("words", "message"),
     [
         (["a=1"], "--source-rate: source_rates: must name exactly the operators without inputs; "),
-        (["a=1", "b=1", "c=1"], "'c' is not one of them"),
+        (["a=1", "b=1", "c=1"], "without inputs; not one of them: 'c'"),
         (["a=1", "a=2"], "--source-rate: names 'a' twice"),
         (["a=1", "2"], "--source-rate: must be SOURCE=RATE, such as orders=8k (got '2')"),
         (["1", "2"], "--source-rate: is given twice; only SOURCE=RATE is repeatable"),

@@ -67,7 +67,7 @@ class Large(Narrow):
     least = 200
 '''
 FAULTS = {
-    "nowhere:chain": "family 'nowhere:chain': importing nowhere failed: ModuleNotFoundError",
+    "nowhere:chain": "family 'nowhere:chain': there is no module 'nowhere'; it is neither",
     "mine:failing": "family 'mine:failing': graph 0: RuntimeError: a fault in two lines",
     "mine:Star:copy=true": "unknown option 'copy'; did you mean 'copies'",
     "mine:Odd": "family 'mine:Odd': sizes must be a range (got 5)",

@@ -143,8 +143,8 @@ def test_rates_of_sources(tmp_path: Path) -> None:
         assert graph.source_share.tolist() == [0.8, 0.2, 0.0]
     assert csv.of(job).graph.instructions.tolist() == [5, 1, 7]
     for rows_of, fault in (
-        ("orders,,8k\n", "'clicks' is missing"),
-        ("orders,,8k\nclicks,,1\njoin,,1\n", "'join' is not one of them"),
+        ("orders,,8k\n", "missing: 'clicks'"),
+        ("orders,,8k\nclicks,,1\njoin,,1\n", "not one of them: 'join'"),
     ):
         with pytest.raises(GraphError, match=fault):
             read_costs(tmp_path, header + rows_of, "costs.csv").of(job)

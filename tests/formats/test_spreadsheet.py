@@ -56,6 +56,10 @@ def test_a_stream_that_both_of_its_operators_name_is_one() -> None:
         ("name,cpu_ms,to\na,1,b\nb,5 kB,\n", "line 3: cpu_ms: expected a number, or one with a"),
         ("name,to,cpu_ms\na,b\n", "line 2: expected 3 columns (got 2)"),
         ("name,to,cpu_ms\na,b,-1\n", "line 2: cpu_ms: must be at least 0 (got '-1')"),
+        (
+            "name,to\nread,parse\nparse,cuont\ncount,\n",
+            "no row is about operator 'cuont', which 'from' or 'to' names; did you mean 'count'?",
+        ),
         ("name,to,colour\na,b,red\n", "line 1: unknown column 'colour'; choose from operator"),
         (
             "name;cpu\na;0,5\n",

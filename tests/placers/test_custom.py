@@ -90,7 +90,7 @@ EXPECTED_DEVICES = {
     "test:Last": "d2",
 }
 FAULTS = {
-    "nowhere:Last": "importing nowhere failed: ModuleNotFoundError",
+    "nowhere:Last": "there is no module 'nowhere'; it is neither in this folder nor installed",
     "mine:Lost": "module 'mine' (FOLDER/mine.py) has no 'Lost'",
     "broken:Last": "importing broken failed: SyntaxError",
     "lacking:Last": "No module named 'nowhere'",

@@ -96,6 +96,15 @@ def test_results_from_python() -> None:
     check_objective(Bill())
 
 
+def test_a_score_has_a_row_per_device_and_no_messages_of_a_system() -> None:
+    score = sp.place(GRAPH, "3x1000", objective=Bill(), placer="single").score
+    assert isinstance(score, ValueScore)
+    assert score.to_records() == score.to_dict()["devices"]
+    assert score.to_records()[0] == {"name": "d0", "operators": 4}
+    with pytest.raises(UsageError, match="semantics requires the objective Makespan"):
+        sp.compare(GRAPH, ["single"], cluster="3x1000", objective=Bill(), semantics="giph")
+
+
 def test_higher_values_may_be_better() -> None:
     result = sp.place(GRAPH, "3x1000", objective=Spread(), placer="climb")
     assert result.score.value == 6.0

@@ -1,5 +1,8 @@
 """Users' objects: paths, names, options and errors."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from streamplace.errors import GraphError, UsageError
@@ -90,3 +93,13 @@ def test_options_are_unique_and_converted() -> None:
     }.items():
         with pytest.raises(UsageError, match=f"^family 'ring': {message}"):
             read_options("ring", list(options), types, "family")
+
+
+def test_a_misspelt_module_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_objective.py").write_text("import absent_of_it\n")
+    message = "objective 'x': there is no module 'own_objectiv'; did you mean 'own_objective'?"
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        load("x", "own_objectiv:Net", "objective")
+    with pytest.raises(UsageError, match="importing own_objective failed: ModuleNotFoundError"):
+        load("x", "own_objective:Net", "objective")

@@ -93,6 +93,8 @@ def plan(chosen: PlanOptions) -> None:
     if chosen.plot is not None:  # before anything runs
         kind_of(chosen.plot)
         load_drawing(DRAW)
+    if chosen.settings["max_latency"] is not None and chosen.settings["survive"]:
+        raise click.UsageError("cannot combine --max-latency with --survive")
     if chosen.as_json and chosen.output == "-":
         raise click.UsageError("only one of -o and --json can write to stdout")
     check_targets(

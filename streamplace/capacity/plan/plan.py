@@ -59,7 +59,7 @@ def plan(
     objective = objective.for_graph(graph)
     rules = graph.constraints if rules is None else Constraints.of(rules)
     if settings.max_latency is not None and survive:
-        raise UsageError("plan: cannot combine --max-latency with --survive")
+        raise UsageError("plan: cannot combine max_latency with survive")
     if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
         with naming_conflicts():
             return plan_equal(graph, cluster, objective, rules, settings)

@@ -23,6 +23,9 @@ from streamplace.util.text import counted
 SIZE = ("size",)
 """What messages of `size` begin with."""
 LIMITS_SHOWN = 5
+# Multiple of the planned rate above which a limit is not shown: 32,768 key groups of a light
+# operator allow 10^9 tuples/s, which other resources never carry. A guess.
+FAR = 100.0
 OPERATORS_SHOWN = 1_000  # longer tables take seconds to lay out; --json has all
 
 
@@ -175,7 +178,8 @@ class SizeResult(Displayable):
             left_out="and {} more operators",
             names=(0,),
         )
-        limits = [Line("{}", (one.text(),)) for one in self.limits[:LIMITS_SHOWN]]
+        near = [one for one in self.limits if one.at_most <= FAR * self.source_rate]
+        limits = [Line("{}", (one.text(),)) for one in near[:LIMITS_SHOWN]]
         if self.placement is None or self.score is None:
             return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
         latency = () if self.latency is None else self.latency.lines()

@@ -127,8 +127,7 @@ class Run:
         if not len(own):
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
-            fault = f"the dataset gives too few problems ({counts})"
-            raise ConfigError(Fault(fault, "config", option="problems"))
+            raise ConfigError(f"the dataset gives too few problems to train on ({counts})")
         encoded, validated = encoded_by(policy, trained), encoded_by(policy, held_out)
         measurements = None if measure is None else _measurements(measure, trained, folder, card)
         learner = Learner(

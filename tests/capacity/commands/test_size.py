@@ -358,3 +358,12 @@ def test_the_graph_of_a_sized_placement_is_asked_for(
     for file, asked in ((graph, True), (sized, False)):
         notes = printed(capsys, "place", file, "--start", placement)[1]
         assert ("such as that of size --graph-out" in notes) is asked
+
+
+def test_limits_far_above_the_rate_are_in_json_only(capsys: Capture, graph: Path) -> None:
+    """128 partitions allow 800,000 tuples/s, more than a hundred times 5,000."""
+    low, high = ("--source-rate", "5e3"), ("--source-rate", "1e4")
+    assert "128 partitions" not in printed(capsys, "size", graph, *FAST, *low)[0]
+    assert "128 partitions" in printed(capsys, "size", graph, *FAST, *high)[0]
+    limits = json_of(capsys, "size", graph, *FAST, *low)["limits"]
+    assert 8e5 in [limit["at_most"] for limit in limits]

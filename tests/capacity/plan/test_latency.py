@@ -75,7 +75,7 @@ def test_plan_and_place_advise_the_same_limit() -> None:
 
 
 def test_a_limit_is_not_combined_with_losses() -> None:
-    with pytest.raises(UsageError, match="cannot combine --max-latency with --survive"):
+    with pytest.raises(UsageError, match="cannot combine max_latency with survive"):
         sp.plan(GRAPH, "3x2500", survive=1, max_latency="p99=30ms")
 
 
