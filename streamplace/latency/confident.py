@@ -120,7 +120,7 @@ def confident_rows(
         return _chosen(draws, known, confidence)
     budget = Budget(SECONDS)
     rows = [start.devices, *_of_inflated(problem, uncertainty, start, rng, budget)]
-    return _best_of_annealing(problem, draws, rows, confidence, rng, budget)
+    return _anneal_for_confidence(problem, draws, rows, confidence, rng, budget)
 
 
 def _chosen(draws: CostDraws, rows: Ints, confidence: float) -> Ints:
@@ -154,7 +154,7 @@ def _of_inflated(
     return found
 
 
-def _best_of_annealing(
+def _anneal_for_confidence(
     problem: Problem,
     draws: CostDraws,
     rows: Sequence[Ints],

@@ -77,7 +77,7 @@ def least_latency(problem: Problem, limit: LatencyLimit) -> float:
 
 def fastest_services(problem: Problem) -> Floats:
     """Return the mean seconds of each operator's tuple on the fastest device allowed, (V,)."""
-    flow, allowed = compiled(problem).flow, _devices_of_operators(problem)
+    flow, allowed = compiled(problem).flow, _allowed_devices(problem)
     fastest = np.full(flow.operators, np.inf)
     for d in range(flow.devices):
         on = np.full(flow.operators, d, np.int32)
@@ -90,7 +90,7 @@ def least_transfers(problem: Problem) -> Floats:
     """Return the least seconds of a tuple between devices, (E,); 0 if both ends may share one."""
     flow, allowed, feasibility = (
         compiled(problem).flow,
-        _devices_of_operators(problem),
+        _allowed_devices(problem),
         problem.feasibility,
     )
     latency_s = problem.cluster.link_column("latency_s")
@@ -121,7 +121,7 @@ def least_transfers(problem: Problem) -> Floats:
     return least
 
 
-def _devices_of_operators(problem: Problem) -> Bools:
+def _allowed_devices(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
     masks, row_of = problem.feasibility.masks
     return masks[row_of]

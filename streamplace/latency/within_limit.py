@@ -230,7 +230,7 @@ def within_limit(
         if (key := one.devices.tobytes()) in simulated:
             continue
         simulated.add(key)
-        value = _simulated_seconds_of(whole, one, limit, seed)
+        value = _simulated_latency_s(whole, one, limit, seed)
         confirmed = _is_confirmed(whole, one, value, limit)
         if best is None or confirmed or (value, one.value) < best[:2]:
             best = value, one.value, one
@@ -304,13 +304,13 @@ def _is_confirmed(problem: Problem, one: Screened, value: float, limit: LatencyL
     return fullest <= NEARLY_FULL or limit.holds(one.value)
 
 
-def _simulated_seconds_of(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
+def _simulated_latency_s(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
     """Return the largest value of the limit's quantity in several simulations, in seconds.
 
     It is inf if too few tuples reach sinks.
     """
     placement = Placement(problem, one.devices)
-    seconds = _simulated_seconds(expected_tuples(deployment_of(problem, one.devices), 1.0), limit)
+    seconds = _duration_s(expected_tuples(deployment_of(problem, one.devices), 1.0), limit)
     settings = Settings(
         duration_s=seconds,
         tick_s=None,
@@ -337,13 +337,13 @@ def _lowest(problem: Problem, limit: LatencyLimit, seed: int) -> Screened | None
 
 
 def _simulated_bounded(problem: Problem, one: Screened, limit: LatencyLimit, seed: int) -> float:
-    """Return what `_simulated_seconds_of` does; inf if bursts need more than twice the tuples."""
+    """Return what `_simulated_latency_s` does; inf if bursts need more than twice the tuples."""
     rate = expected_tuples(deployment_of(problem, one.devices), 1.0)
-    too_many = rate * _simulated_seconds(rate, limit) > 2 * TUPLES
-    return inf if too_many else _simulated_seconds_of(without_headroom(problem), one, limit, seed)
+    too_many = rate * _duration_s(rate, limit) > 2 * TUPLES
+    return inf if too_many else _simulated_latency_s(without_headroom(problem), one, limit, seed)
 
 
-def _simulated_seconds(rate: float, limit: LatencyLimit) -> float:
+def _duration_s(rate: float, limit: LatencyLimit) -> float:
     """Return the duration of a simulation with so many tuples per second, over all operators."""
     if Arrivals(limit.arrivals).factors == (1.0,):
         return TUPLES / rate
@@ -397,11 +397,11 @@ def of_low_latency(
     flow, units = compiled(problem).flow, problem.feasibility.unit_count
     screens = SCREENS * SIZE // (SIZE + flow.operators + len(flow.source))
     moves = min(screens // len(first), MOVES * units)
-    found = [_best_of_annealing(problem, one, limit, rng, moves, of) for one in first]
+    found = [_anneal_for_limit(problem, one, limit, rng, moves, of) for one in first]
     return _sorted([*found, *first])
 
 
-def _best_of_annealing(
+def _anneal_for_limit(
     problem: Problem,
     best: Screened,
     limit: LatencyLimit,

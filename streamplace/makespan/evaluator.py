@@ -191,7 +191,7 @@ class MakespanEvaluator:
         return None
 
 
-def made_for_pass(problem: Problem) -> MakespanEvaluator:
+def evaluator_for_pass(problem: Problem) -> MakespanEvaluator:
     """Return a new evaluator of a problem whose objective is about one pass."""
     made: MakespanEvaluator = (problem.objective.evaluator or MakespanEvaluator)(problem)
     return made

@@ -74,7 +74,7 @@ class PassObjective(Objective):
     )
     functions: ClassVar[Mapping[str, str]] = {
         "compiled": "streamplace.makespan.compiled_pass:compiled_pass",
-        "evaluator": "streamplace.makespan.evaluator:made_for_pass",
+        "evaluator": "streamplace.makespan.evaluator:evaluator_for_pass",
         "explain": "streamplace.workflows.explain:explain_pass",
         "fast": "streamplace.makespan.placers.search:fast_pass",
         "measure": "streamplace.workflows.ratios:RatioMeasure",

@@ -52,10 +52,23 @@ class Objective(ABC):  # noqa: B024 - it is for classes to derive from
     remedy
         What to do where a placer does not support the objective.
     evaluator
-        The class of the evaluator that scores placements; None for the one of `functions`.
+        The class of the evaluator that scores placements, where a user's objective has one of its
+        own; None: the function ``evaluator`` makes it.
     functions
         Task -> the function that does it under the objective, as ``module:function``; see
-        `function`.
+        `function`. Every objective has the first four; without one of the others, the placer or
+        command does what serves all objectives, or does not support this one.
+
+        - ``evaluator``: makes the evaluator of a problem.
+        - ``result``: makes the result of `place` from what a placer has found.
+        - ``explain``: makes the explanation of a placement.
+        - ``measure``: makes what `compare` compares; see `ScoreMeasure`.
+        - ``report``: makes the entry of a placement in the page of `report`.
+        - ``compiled``: makes the arrays of a problem, such as a `CompiledPass`.
+        - ``fast``: places within milliseconds, as a start for others.
+        - ``climb``, ``search``, ``exact``, ``auto``: what the placers of these names do.
+        - ``climbed``: what `auto` does instead of a search under objectives that it only climbs.
+        - ``migrate``: improves a placement by few moves.
     """
 
     quantity: ClassVar[str] = "value"
@@ -69,7 +82,7 @@ class Objective(ABC):  # noqa: B024 - it is for classes to derive from
     remedy: ClassVar[str] = "use auto, climb or random"
     evaluator: ClassVar[type[Any] | None] = None
     functions: ClassVar[Mapping[str, str]] = {
-        "evaluator": "streamplace.scoring.values:values_evaluator",
+        "evaluator": "streamplace.scoring.values:evaluator_for_values",
         "explain": "streamplace.workflows.explain:explain_values",
         "fast": "streamplace.placers.starting:best_of_simple",
         "measure": "streamplace.workflows.ratios:RatioMeasure",
@@ -210,7 +223,7 @@ class Throughput(Objective):
     compared: ClassVar[tuple[str, ...]] = ("metis", "metis-oracle", "fuser", "auto")
     reference: ClassVar[str | None] = "metis"
     functions: ClassVar[Mapping[str, str]] = {
-        "evaluator": "streamplace.scoring.registry:made_for_throughput",
+        "evaluator": "streamplace.scoring.registry:evaluator_for_throughput",
         "explain": "streamplace.workflows.explain:explain_throughput",
         "measure": "streamplace.workflows.differences:RelativeThroughput",
         "report": "streamplace.reports.data:throughput_entry",

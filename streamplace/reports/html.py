@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from streamplace.reports.data import Entry, data_of
-from streamplace.reports.schedules import PASSES, ScheduleEntry
+from streamplace.reports.schedules import PASS_SCRIPTS, ScheduleEntry
 
 PARTS = files("streamplace.reports") / "page"
 VENDORED = ("cytoscape", "dagre")
@@ -29,7 +29,7 @@ SCRIPTS = (  # in order: each script uses those before it
     "without",
     "state",
     "throughput",
-    *PASSES.values(),
+    *PASS_SCRIPTS.values(),
     "view",
     "colours",
     "layout",

@@ -70,7 +70,7 @@ def is_drawn(graph: StreamGraph) -> bool:
 
 
 SCHEDULED = 5_000  # operators of the largest graph whose schedule the page computes
-PASSES = {"makespan": "makespan", "total cost": "total_cost"}
+PASS_SCRIPTS = {"makespan": "makespan", "total cost": "total_cost"}
 """Quantity of an objective of single passes -> the script of the page that shows it."""
 
 
@@ -114,7 +114,7 @@ def schedule_entry(
     UsageError
         If the page does not show the objective, or the graph has too many operators for it.
     """
-    if placement.problem.objective.quantity not in PASSES:
+    if placement.problem.objective.quantity not in PASS_SCRIPTS:
         raise UsageError(f"report: {SHOWN}, not objective {text_of(placement.problem.objective)!r}")
     count = len(placement.problem.graph.names)
     if count > SCHEDULED:

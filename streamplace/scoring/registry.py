@@ -39,7 +39,7 @@ def class_of(model: Model) -> type[ThroughputEvaluator]:
     return found
 
 
-def made_for_throughput(problem: Problem) -> ThroughputEvaluator:
+def evaluator_for_throughput(problem: Problem) -> ThroughputEvaluator:
     """Return a new evaluator of a problem whose objective is `Throughput` or derives from it."""
     if problem.objective.follows_loads:
         return model_evaluator(problem)

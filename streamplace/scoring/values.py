@@ -249,7 +249,7 @@ def quality_of(values: Floats, objective: Objective) -> Floats:
     return 1.0 - least if objective.higher_is_better else least
 
 
-def values_evaluator(problem: Problem) -> ValueEvaluator:
+def evaluator_for_values(problem: Problem) -> ValueEvaluator:
     """Return a new evaluator of a problem; see `made_by_own_class`."""
     made: ValueEvaluator = made_by_own_class(problem, ValueEvaluator, "ValueEvaluator")
     return made

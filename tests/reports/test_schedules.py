@@ -14,7 +14,7 @@ from streamplace import Placement
 from streamplace.problem.makespan import DispatchOrder
 from streamplace.reports.data import data_of, entry
 from streamplace.reports.html import SCHEDULE
-from streamplace.reports.schedules import PASSES
+from streamplace.reports.schedules import PASS_SCRIPTS
 from streamplace.util.arrays import Ints
 from tests.support.browser_engines import (
     PAGE,
@@ -161,7 +161,7 @@ SHOWN = """(batch) => batch.map(({ data, edits }) => {
 
 @pytest.fixture(scope="module")
 def shown() -> Iterator[Evaluate]:
-    files = (*FILES, "throughput", *PASSES.values(), "view")
+    files = (*FILES, "throughput", *PASS_SCRIPTS.values(), "view")
     script = "\n".join((PAGE / f"{name}.js").read_text() for name in files)
     with called_in_node(script, SHOWN) as evaluate:
         if evaluate is None:

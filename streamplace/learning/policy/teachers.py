@@ -52,7 +52,7 @@ class CriticalPath:
         self._costs = [Costs.of(problem) for problem in problems]
         self._levels = [levels_to_exit(costs) for costs in self._costs]
         self._placed = [costs.nothing_placed(samples) for costs in self._costs]
-        self._allowed = [_devices_of_operators(problem) for problem in problems]
+        self._allowed = [_devices_allowed_in_pass(problem) for problem in problems]
         self._devices = max(costs.seconds.shape[1] for costs in self._costs)
 
     def select(self, candidates: Bools) -> Bools:
@@ -91,7 +91,7 @@ def levels_to_exit(costs: Costs) -> Floats:
     return b_levels(costs.source, costs.target, costs.mean, costs.mean_messages)
 
 
-def _devices_of_operators(problem: Problem) -> Bools:
+def _devices_allowed_in_pass(problem: Problem) -> Bools:
     """Return the devices that may run each operator, (V, D)."""
     allowed, row_of = parts_of_pass(problem).masks
     return np.asarray(allowed[row_of], dtype=np.bool_)
