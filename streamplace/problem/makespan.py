@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from streamplace.errors import Fault, ProblemError
+from streamplace.errors import Fault, ProblemError, UsageError
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import Multicast
@@ -192,6 +192,12 @@ class Semantics:
     latency_s: float | None = 0.0
     gap_s: float = 0.0
     startup_s: float = 0.0
+
+
+def check_takes_semantics(objective: Objective) -> None:
+    """Refuse an objective of something other than a pass, whose messages can follow a system."""
+    if not objective.is_pass:
+        raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
 
 
 def with_published_semantics(

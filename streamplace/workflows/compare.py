@@ -14,7 +14,7 @@ from streamplace.execution.progress import track
 from streamplace.placers.base import Placer
 from streamplace.placers.registry import ready
 from streamplace.placers.running import improving, name_of, run_placer
-from streamplace.problem.makespan import PublishedName
+from streamplace.problem.makespan import PublishedName, check_takes_semantics
 from streamplace.problem.objective import Objective, Throughput, check_objective
 from streamplace.problem.problem import Problem
 from streamplace.util.arrays import Floats
@@ -117,8 +117,8 @@ def compared(
         if (improver := improving(one)) and (words := improver.begins_from)
     }
     kind = objective.function("measure")
-    if semantics is not None and not objective.is_pass:
-        raise UsageError("compare: semantics requires the objective Makespan")
+    if semantics is not None:
+        check_takes_semantics(objective)
     measure: ScoreMeasure = kind(objective) if semantics is None else kind(objective, semantics)
     if not objective.has_rates:
         for rate in rates:

@@ -20,7 +20,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
 from streamplace.problem.instances import colocate_instances
 from streamplace.problem.losses import Losses
-from streamplace.problem.makespan import with_published_semantics
+from streamplace.problem.makespan import check_takes_semantics, with_published_semantics
 from streamplace.problem.objective import Objective, Throughput, check_objective
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -116,8 +116,7 @@ def new_problem(
             cluster, rules = lost.left(whole, graph.constraints if rules is None else rules)
     objective = _objective(settings)
     if (semantics := settings.get("semantics")) is not None:
-        if not objective.is_pass:  # the others send no messages
-            raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
+        check_takes_semantics(objective)
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     without_rules = None if rules is None else Constraints()
     with located(sources.graph):  # first without constraints, which have another file
