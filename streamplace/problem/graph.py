@@ -101,15 +101,13 @@ class StreamGraph(Displayable):
         Operator without inputs -> its share of the source rate; shares sum to 1. Default: equal
         shares.
     source_rates
-        Operator without inputs -> the tuples/s that it offers, instead of both arguments above. The
-        graph has their sum and the shares of it.
+        Operator without inputs -> the tuples/s that it offers, instead of both arguments above.
     constraints
         Rules for placements of this graph; a `Problem` may override them.
     firing
-        How many tuples an operator processes. ``each``: flows add up where streams join and sources
-        share the source rate, as in stream processing. ``all``: every operator and stream carries
-        one tuple per tuple of the job, as in dataflow graphs of neural networks; shares and
-        selectivities are ignored.
+        How many tuples an operator processes. ``each``: flows add up where streams join, as in
+        stream processing. ``all``: every operator and stream carries one tuple per tuple of the
+        job, as in neural networks; shares and selectivities are ignored.
     multicast
         How streams of one operator to several others share messages. ``none``: each sends its own.
         ``device``: one message, of the largest payload, to each device. ``all``: one message for
@@ -232,11 +230,10 @@ class StreamGraph(Displayable):
         ends
             (E, 2) operator indices, source and target.
         columns
-            Other attributes of the class by name, from ``memory_bytes`` to ``typical`` and, of
-            streams, from ``partitioning`` to ``typical_streams``. Numbers are columns, (V,) or
-            (E,); other values are mappings from the index of an operator or stream. Absent ones,
-            and None, stand for the default in `Operator` or `Stream`. NaN in
-            ``stream_payload_bytes`` stands for the payload of the source operator.
+            Other attributes of the class by name. Numbers are columns, (V,) or (E,); other values
+            are mappings from the index of an operator or stream. Absent ones, and None, stand for
+            the default in `Operator` or `Stream`. NaN in ``stream_payload_bytes`` stands for the
+            payload of the source operator.
 
         Raises
         ------
@@ -444,8 +441,7 @@ class StreamGraph(Displayable):
         """Kind of number -> operators or streams that lack it; empty if the graph can be placed.
 
         Numbers that cannot matter are left out: those of operators and streams that get no tuples,
-        and selectivities if `firing` is ``all``. Instances appear under the name of their operator,
-        which is the one to use in ``--costs``.
+        and selectivities if `firing` is ``all``. Instances appear under their operator's name.
         """
         missing = self._missing
         if not any(column.any() for column in missing.values()):
@@ -479,10 +475,7 @@ class StreamGraph(Displayable):
         return list(dict.fromkeys(self.owners[v] for v in idle))
 
     def has_plain_work(self, v: int) -> bool:
-        """Return whether an operator can run where no time is stated.
-
-        It can if its instructions are known, or if they cannot matter because it gets no tuples.
-        """
+        """Return whether an operator can run where no time is stated, as its work is known or 0."""
         return not isnan(self.instructions[v]) or not self.flowing[v]
 
     @cached_property

@@ -56,19 +56,11 @@ class Objective(ABC):  # noqa: B024 - it is for classes to derive from
         own; None: the function ``evaluator`` makes it.
     functions
         Task -> the function that does it under the objective, as ``module:function``; see
-        `function`. Every objective has the first four; without one of the others, the placer or
-        command does what serves all objectives, or does not support this one.
-
-        - ``evaluator``: makes the evaluator of a problem.
-        - ``result``: makes the result of `place` from what a placer has found.
-        - ``explain``: makes the explanation of a placement.
-        - ``measure``: makes what `compare` compares; see `ScoreMeasure`.
-        - ``report``: makes the entry of a placement in the page of `report`.
-        - ``compiled``: makes the arrays of a problem, such as a `CompiledPass`.
-        - ``fast``: places within milliseconds, as a start for others.
-        - ``climb``, ``search``, ``exact``, ``auto``: what the placers of these names do.
-        - ``climbed``: what `auto` does instead of a search under objectives that it only climbs.
-        - ``migrate``: improves a placement by few moves.
+        `function`. All have ``evaluator``, ``result``, ``explain`` and ``measure`` (of `compare`).
+        Without one of the others, the placer or command does what serves all objectives, or refuses
+        this one: ``report``, ``compiled`` (arrays of a problem), ``fast`` (a start for others),
+        ``climb``, ``search``, ``exact``, ``auto``, ``climbed`` (what `auto` does where it only
+        climbs) and ``migrate``.
     """
 
     quantity: ClassVar[str] = "value"

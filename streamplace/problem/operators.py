@@ -289,8 +289,7 @@ class Operator(TruncatedRepr):
     Raises
     ------
     GraphError
-        If `resources`, `seconds_on` or `scaling` is not valid; `StreamGraph` checks the other
-        values.
+        If `resources`, `seconds_on` or `scaling` is not valid; `StreamGraph` checks the rest.
     """
 
     name: str
@@ -374,24 +373,16 @@ class Operator(TruncatedRepr):
         default=None,
         metadata=entry(
             PARTITIONS,
-            "partitions that a source reads, or key groups of an operator's hash streams; flink: "
-            "Flink's default",
+            "partitions of a source, or key groups of hash streams; flink: Flink's default",
             expansion="counts",
         ),
     )
     scaling: Mapping[str, float] = field(
         default=NO_SCALING,
-        metadata=entry(
-            SCALING,
-            "universal scalability law: work per tuple with p instances",
-            expansion="counts",
-        ),
+        metadata=entry(SCALING, "universal scalability law of work per tuple", expansion="counts"),
     )
     typical: tuple[str, ...] = field(
-        default=(),
-        metadata=entry(
-            LABELS, "which of instructions and payload_bytes are typical values, that is, guesses"
-        ),
+        default=(), metadata=entry(LABELS, "which of instructions and payload_bytes are guesses")
     )
 
     def __post_init__(self) -> None:
@@ -453,9 +444,7 @@ class Stream(TruncatedRepr):
     )
     typical: tuple[str, ...] = field(
         default=(),
-        metadata=entry(
-            LABELS, "selectivity, if it is a typical value, a guess", column="typical_streams"
-        ),
+        metadata=entry(LABELS, "selectivity, if it is a guess", column="typical_streams"),
     )
 
     def __post_init__(self) -> None:
