@@ -229,14 +229,14 @@ def _row(one: Entry) -> dict[str, Any]:
     if problem.graph.instance_of:
         row["operators"] = operator_rows(one.placement)
     sums = {"sums": sums_of(one.placement), "heaviest": heaviest_work(problem)}
-    known = {"streams": streams_on(one.placement), "left": _left(one.placement)}
+    known = {"streams": streams_on(one.placement), "left": _shares_without_each(one.placement)}
     return row | sums | {"plain_work": plain_work(problem)} | known
 
 
 CASES = 10**8  # operators times devices; the cases of more would take about as many bytes
 
 
-def _left(placement: Placement) -> list[float] | None:
+def _shares_without_each(placement: Placement) -> list[float] | None:
     """Return the share of the source rate that is left without each device; None of very many."""
     problem, devices = placement.problem, np.arange(len(placement.problem.cluster.devices))
     if len(devices) * len(problem.graph.names) > CASES:

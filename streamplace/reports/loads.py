@@ -1,17 +1,16 @@
 """Loads of devices and links per source tuple, from which the page computes utilisations."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.sim.closed_form.bottleneck import utilisations
 from streamplace.sim.closed_form.contributions import loads_by_stream, message_sums
-from streamplace.sim.flow import Flow
 from streamplace.sim.work import work_of
 from streamplace.util.arrays import Bools, Floats, Ints
 
@@ -91,32 +90,27 @@ def streams_on(placement: Placement) -> dict[int, dict[str, Any]]:
         Link, numbered as in scores -> ``count``, the number of its streams; ``rows``: source,
         target and share of the link's load of the largest ones.
     """
-    arrays, devices, names = (
-        flow(placement.problem),
-        placement.devices,
-        placement.problem.graph.names,
-    )
+    problem, devices = placement.problem, placement.devices
+    arrays = flow(problem)
     used = utilisations(arrays, devices)[1]
-    return {
-        link: _largest_streams(
-            arrays, loads_by_stream(arrays, devices, arrays.devices + link), names
-        )
-        for link in np.argsort(-used, kind="stable")[:LINKS].tolist()
-        if used[link] > 0
-    }
+    busiest = np.argsort(-used, kind="stable")[:LINKS].tolist()
+    loads = {link: loads_by_stream(arrays, devices, arrays.devices + link) for link in busiest}
+    return {link: _largest(problem.graph, loads[link]) for link in busiest if used[link] > 0}
 
 
-def _largest_streams(arrays: Flow, loads: Floats, names: Sequence[str]) -> dict[str, Any]:
+def _largest(graph: StreamGraph, loads: Floats) -> dict[str, Any]:
+    """Return the number of streams with loads, (E,), and the largest ones with their shares."""
     shares = loads / loads.sum()
-    ends = arrays.source, arrays.target
-    return {
-        "count": int(np.count_nonzero(shares)),
-        "rows": [
-            [*(names[end[e]] for end in ends), round(float(shares[e]), SHARE_DECIMALS)]
-            for e in np.argsort(-shares, kind="stable")[:STREAMS].tolist()
-            if shares[e] > 0
-        ],
-    }
+    rows = [
+        (
+            graph.names[graph.stream_source[e]],
+            graph.names[graph.stream_target[e]],
+            round(float(shares[e]), SHARE_DECIMALS),
+        )
+        for e in np.argsort(-shares, kind="stable")[:STREAMS].tolist()
+        if shares[e] > 0
+    ]
+    return {"count": int(np.count_nonzero(shares)), "rows": rows}
 
 
 def irreplaceable(problem: Problem) -> list[int]:

@@ -175,7 +175,7 @@ class Bottleneck(RoundedRepr):
     name: str
     utilisation: float
 
-    def called(self, usable: float = 1.0) -> str:
+    def label(self, usable: float = 1.0) -> str:
         """Return the kind with its adjective: it is the bottleneck if it is full, or else busiest.
 
         Parameters
@@ -187,12 +187,12 @@ class Bottleneck(RoundedRepr):
         return f"{'bottleneck' if is_full else 'busiest'} {self.kind}"
 
     def headline(self, usable: float = 1.0) -> str:
-        """Return kind, name and utilisation as a phrase; see `called`."""
+        """Return kind, name and utilisation as a phrase; see `label`."""
         return self.line(usable).text.format(quoted(self.name))
 
     def line(self, usable: float = 1.0) -> Line:
-        """Return kind, name and utilisation as a line of a view; see `called`."""
-        return Line(f"{self.called(usable)} {{}} at {percent(self.utilisation)}", (self.name,))
+        """Return kind, name and utilisation as a line of a view; see `label`."""
+        return Line(f"{self.label(usable)} {{}} at {percent(self.utilisation)}", (self.name,))
 
 
 @dataclass(frozen=True, repr=False)

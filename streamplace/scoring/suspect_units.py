@@ -92,7 +92,7 @@ def suspect_unit(
         question = _question(name, typical[name])
     if not question:
         return ""
-    of = f"{score.bottleneck.called()} {score.bottleneck.name!r}"
+    of = f"{score.bottleneck.label()} {score.bottleneck.name!r}"
     return f"the {of} is used at {100.0 * used:.2g}%; check the units: {question}"
 
 

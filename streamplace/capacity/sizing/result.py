@@ -200,7 +200,7 @@ class SizeResult(Displayable):
             return ()
         top = self.score.bottleneck
         left = percent(max(0.0, 1.0 - top.utilisation))
-        text = f"{left} headroom at the {top.called()} {{}} (--target-utilisation sets it)"
+        text = f"{left} headroom at the {top.label()} {{}} (--target-utilisation sets it)"
         return (Line(text, (top.name,)),)
 
 
