@@ -6,7 +6,7 @@ from textwrap import fill
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from streamplace.capacity.plan.result import Plan, PlanRow
+from streamplace.capacity.plan.result import Plan
 from streamplace.pictures.style import COLOURS, GREY, legend_below, picture
 from streamplace.problem.objective import MAX_RATE
 from streamplace.util.text import printable
@@ -47,9 +47,9 @@ def draw_plan(path: str | Path, plan: Plan) -> None:
         )
         offered = f"offered: {plan.source_rate:,.6g}"
         axes.axhline(plan.source_rate, color=OFFERED, linestyle="--", linewidth=1.2, label=offered)
-        chosen = [row for row in plan.rows if row.devices == plan.fewest_devices]
-        for row in chosen:
-            _mark(axes, plan, row)
+        for row in plan.rows:
+            if row.devices == plan.fewest_devices:
+                _mark(axes, row.devices, row.max_source_rate, plan.source_rate)
         axes.set(xlabel="devices", ylabel="source rate, tuples/s")
         axes.set_title(fill(printable(plan.headline), TITLE), loc="left")
         rates = [row.max_source_rate for row in plan.rows] + [row.bound for row in bounded]
@@ -60,11 +60,10 @@ def draw_plan(path: str | Path, plan: Plan) -> None:
         legend_below(figure, axes.lines, [str(one.get_label()) for one in axes.lines])
 
 
-def _mark(axes: Axes, plan: Plan, row: PlanRow) -> None:
+def _mark(axes: Axes, devices: int, rate: float, offered: float) -> None:
     """Mark the fewest devices that keep up, and the headroom that they leave."""
-    rate, offered = row.max_source_rate, plan.source_rate
     axes.plot(
-        row.devices,
+        devices,
         rate,
         linestyle="",
         marker="o",
@@ -72,7 +71,7 @@ def _mark(axes: Axes, plan: Plan, row: PlanRow) -> None:
         markersize=11,
         fillstyle="none",
         markeredgewidth=1.6,
-        label=f"fewest that keep up: {row.devices}",
+        label=f"fewest that keep up: {devices}",
     )
     above = f"{rate / offered - 1:.0%} above the offered rate"
-    axes.plot([row.devices] * 2, [offered, rate], color=CHOSEN, linewidth=2.5, label=above)
+    axes.plot([devices] * 2, [offered, rate], color=CHOSEN, linewidth=2.5, label=above)

@@ -177,7 +177,7 @@ class ScoreMeasure(ABC):
         """Return the row of a table for a source rate and a placer, a dataclass."""
 
     @abstractmethod
-    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
+    def with_names(self, entries: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a row under the names in `compare --json`."""
 
     @abstractmethod
@@ -422,7 +422,7 @@ class Comparison(Displayable, Tabular):
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the rows: a dictionary per placer and source rate, as in `to_dict`."""
-        return [self.measure.named(asdict(row)) for row in self.rows]
+        return [self.measure.with_names(asdict(row)) for row in self.rows]
 
     def save(self, folder: str | Path) -> None:
         """Write compare.json, table.csv (`rows`) and graphs.csv (a line per case) to a folder."""

@@ -41,7 +41,7 @@ def _csv(result: Comparison) -> str:
     rows = result.to_records()
     if result.chosen:
         fields = (key for column in result.columns.values() for key in column.keys)
-        keys = result.measure.named(dict.fromkeys(fields))
+        keys = result.measure.with_names(dict.fromkeys(fields))
         rows = [{key: row[key] for key in keys} for row in rows]
     return rows_as_csv(rows)
 

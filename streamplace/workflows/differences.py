@@ -174,7 +174,7 @@ class RelativeThroughput(ScoreMeasure):
             cpu_seconds_per_graph=float(figures.cpu_seconds[i, j].mean()),
         )
 
-    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
+    def with_names(self, entries: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a row under the names in `compare --json`."""
         return {key.replace("0_97", "0.97"): value for key, value in entries.items()}
 

@@ -234,7 +234,7 @@ class RatioMeasure(ScoreMeasure):
     def case_entries(self, comparison: Comparison, i: int, j: int, n: int) -> dict[str, Any]:
         """Return what graphs.csv says of a placer and a case."""
         figures = comparison.figures
-        return self.named(
+        return self.with_names(
             {
                 "placer": comparison.placers[j],
                 "makespan_s": finite(comparison.values[i, j, n]),
@@ -246,7 +246,7 @@ class RatioMeasure(ScoreMeasure):
             }
         )
 
-    def named(self, entries: dict[str, Any]) -> dict[str, Any]:
+    def with_names(self, entries: dict[str, Any]) -> dict[str, Any]:
         """Return entries named after the measure, without what only makespans have."""
         if self.is_makespan:
             return entries

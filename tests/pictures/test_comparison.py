@@ -86,8 +86,11 @@ def test_effects_are_those_of_the_table() -> None:
     found = random_makespans(("a", "heft", "b"))
     axes = Figure().subplots()
     draw_effects(axes, found, 0, [0, 2])
-    intervals = [line.get_xdata() for line in axes.lines if line.get_marker() == "|"]
+    drawn: dict[object, list[list[float]]] = {}
+    for line in axes.lines:
+        drawn.setdefault(line.get_marker(), []).append(np.asarray(line.get_xdata()).tolist())
     rows = [found.rows[0], found.rows[2]]
-    assert [list(x) for x in intervals] == [[row.over_heft_low, row.over_heft_high] for row in rows]
-    points = [line.get_xdata() for line in axes.lines if line.get_marker() == "o"]
-    assert [list(x) for x in points] == [[row.mean_over_heft] for row in rows]
+    assert drawn == {
+        "|": [[row.over_heft_low, row.over_heft_high] for row in rows],
+        "o": [[row.mean_over_heft] for row in rows],
+    }

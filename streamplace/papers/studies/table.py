@@ -60,7 +60,7 @@ class Table:
 
     def markdown(self) -> str:
         """Return the table as Markdown, below its caption."""
-        return self._printed().markdown()
+        return self._paper_table().markdown()
 
     def latex(self, study: str = "", made_by: str = "") -> str:
         """Return the table as LaTeX, which needs the package booktabs.
@@ -72,9 +72,9 @@ class Table:
         made_by
             What the caption says of how the figures were found.
         """
-        return self._printed(f"{study} {self.name}", made_by).latex()
+        return self._paper_table(f"{study} {self.name}", made_by).latex()
 
-    def _printed(self, label: str = "", made_by: str = "") -> PaperTable:
+    def _paper_table(self, label: str = "", made_by: str = "") -> PaperTable:
         rows = [(name, *cells) for name, cells in self._texts()]
         bold = "Bold: the best of a column" if self.best else ""
         if self.best_in_row is not None:
