@@ -232,11 +232,10 @@ class StreamGraph(Displayable):
         ends
             (E, 2) operator indices, source and target.
         columns
-            Other attributes of the class by name, from ``memory_bytes`` to ``typical`` and, of
-            streams, from ``partitioning`` to ``typical_streams``. Numbers are columns, (V,) or
-            (E,); other values are mappings from the index of an operator or stream. Absent ones,
-            and None, stand for the default in `Operator` or `Stream`. NaN in
-            ``stream_payload_bytes`` stands for the payload of the source operator.
+            Other attributes of the class by name, such as ``memory_bytes`` and, of streams,
+            ``selectivity``. Numbers are columns, (V,) or (E,); other values are mappings from the
+            index of an operator or stream. Absent ones, and None, stand for the default in
+            `Operator` or `Stream`. NaN in ``stream_payload_bytes``: that of the source operator.
 
         Raises
         ------

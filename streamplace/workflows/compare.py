@@ -22,6 +22,7 @@ from streamplace.util.checks import check_seed
 from streamplace.util.settings import with_keywords
 from streamplace.workflows.cases import Case, Cases, Graphs
 from streamplace.workflows.comparison import Comparison, Figures, ScoreMeasure
+from streamplace.workflows.replace_problem import require_messages
 from streamplace.workflows.settings import CompareSettings
 
 PlacerNames = str | Placer | Iterable[str | Placer] | Mapping[str, str | Placer]
@@ -117,8 +118,8 @@ def compared(
         if (improver := improving(one)) and (words := improver.begins_from)
     }
     kind = objective.function("measure")
-    if semantics is not None and not objective.is_pass:
-        raise UsageError("compare: semantics requires the objective Makespan")
+    if semantics is not None:
+        require_messages(objective)
     measure: ScoreMeasure = kind(objective) if semantics is None else kind(objective, semantics)
     if not objective.has_rates:
         for rate in rates:

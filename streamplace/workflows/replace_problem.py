@@ -116,8 +116,7 @@ def new_problem(
             cluster, rules = lost.left(whole, graph.constraints if rules is None else rules)
     objective = _objective(settings)
     if (semantics := settings.get("semantics")) is not None:
-        if not objective.is_pass:  # the others send no messages
-            raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
+        require_messages(objective)
         graph, cluster = with_published_semantics(graph, cluster, semantics)
     without_rules = None if rules is None else Constraints()
     with located(sources.graph):  # first without constraints, which have another file
@@ -132,6 +131,12 @@ def new_problem(
         what = sources.graph or "the graph"
         raise FormatError(f"{sources.old or 'old'}: contains none of the operators of {what}")
     return NewProblem(problem, tuple(notes))
+
+
+def require_messages(objective: Objective) -> None:
+    """Refuse semantics of messages under an objective that sends none."""
+    if not objective.is_pass:
+        raise UsageError("semantics requires an objective of one pass, such as sp.Makespan()")
 
 
 def _check(settings: Settings) -> None:

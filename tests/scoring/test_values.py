@@ -101,7 +101,7 @@ def test_a_score_has_a_row_per_device_and_no_messages_of_a_system() -> None:
     assert isinstance(score, ValueScore)
     assert score.to_records() == score.to_dict()["devices"]
     assert score.to_records()[0] == {"name": "d0", "operators": 4}
-    with pytest.raises(UsageError, match="semantics requires the objective Makespan"):
+    with pytest.raises(UsageError, match="semantics requires an objective of one pass"):
         sp.compare(GRAPH, ["single"], cluster="3x1000", objective=Bill(), semantics="giph")
 
 

@@ -206,7 +206,7 @@ def test_semantics_change_the_messages() -> None:
         ({"cross": True}, "cross requires clusters"),
         ({"clusters": []}, "expected at least one cluster"),
         ({"clusters": CLUSTERS[0]}, "clusters must be several clusters; cluster takes one"),
-        ({"objective": None, "semantics": "giph"}, "semantics requires the objective Makespan"),
+        ({"objective": None, "semantics": "giph"}, "semantics requires an objective of one pass"),
     ],
 )
 def test_arguments_that_do_not_fit_are_refused(options: dict[str, Any], message: str) -> None:
