@@ -18,7 +18,7 @@ ALONE = {
     "formats": "formats/test_costs.py",
     "latency": "latency/test_limit.py",
     "makespan": "makespan/placers/test_lists.py",
-    "pictures": "pictures/test_formats.py",
+    "pictures": "pictures/test_comparison.py",
     "ticks": "ticks/test_runs.py",
 }
 """Room that needs no other one -> a part of its tests."""

@@ -32,9 +32,9 @@ def basis_of(graph: StreamGraph, placement: Placement | None, seed: int) -> Any:
     placement
         The placement of the answer; None: it has none.
     """
-    found = GuessedCosts.of(graph)
-    if not found.typical:
+    if not any((*graph.typical.values(), *graph.typical_streams.values())):
         return None
+    found = GuessedCosts.of(graph)
     return load_ours(BASIS)(found.typical, found.costs, placement, seed)
 
 

@@ -122,8 +122,7 @@ class StreamGraph(Displayable):
     stated_cores
         Names of the operators whose number of cores the graph's file states.
     file
-        Absolute path of the file that holds this graph and no other; None if there is none, as
-        after a change.
+        Absolute path of the file that holds this graph and no other; None after a change.
     instructions, ..., typical
         The fields of `Operator`: numbers are (V,) float64, NaN if unknown; others are mappings from
         the index of an operator to its value, for operators that have one.
@@ -536,8 +535,7 @@ class StreamGraph(Displayable):
         return view
 
     def __getstate__(self) -> dict[str, object]:
-        """Return the state to pickle, with plain dicts for read-only mappings."""
-        state = vars(self).items()
+        state = vars(self).items()  # with plain dicts, since read-only mappings cannot be pickled
         return {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in state}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -550,7 +548,6 @@ class StreamGraph(Displayable):
 
 
 def _refuse_unknown(columns: Iterable[str]) -> None:
-    """Refuse names that no column of a graph has."""
     if unknown := [name for name in columns if name not in COLUMNS]:
         raise TypeError(f"unknown column {unknown[0]!r}{candidates(unknown[0], COLUMNS)}")
 

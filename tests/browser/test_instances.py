@@ -68,7 +68,11 @@ def test_instances_are_grouped_under_their_operator(reports: Reports) -> None:
 def test_slots_are_shown_and_their_excess_is_reported(reports: Reports) -> None:
     report = reports(counted_placement())
     page = report.page
-    assert texts(page, "#devices tr.uses") == ["2 of 2 slots", "2 of 2 slots", "0 of 2 slots · not used"]
+    assert texts(page, "#devices tr.uses") == [
+        "2 of 2 slots",
+        "2 of 2 slots",
+        "0 of 2 slots · not used",
+    ]
     assert page.inner_text("#broken") == ""
     report.drag(0, 1)
     assert texts(page, "#devices tr.uses")[1] == "3 of 2 slots"

@@ -32,7 +32,7 @@ def test_every_public_name_is_on_a_page() -> None:
 def test_fields_of_operators_and_streams_are_on_a_page() -> None:
     text = pages()["api/the-model.md"]
     assert "\n- `memory_bytes`: memory it takes on its device, in bytes\n" in text
-    assert "\n- `typical`: selectivity, if it is a typical value, a guess\n\n::: " in text
+    assert "\n- `typical`: selectivity, if it is a guess\n\n::: " in text
 
 
 def test_every_documented_name_exists_once() -> None:

@@ -69,7 +69,7 @@ def test_numbers_that_are_not_stated_are_unknown() -> None:
         (lambda a: a.map("b").join("c", a.graph()), "'c': the step before must be Step, not Stre"),
         (lambda a: a.map("a").graph(), "duplicate name 'a'"),
         (lambda a: a.map("c", instructions=-1).graph(), "instructions: must be .*at least 0"),
-        (lambda a: a.join("c", sp.source("b")).graph(), "source_rates: .* 'b' is missing"),
+        (lambda a: a.join("c", sp.source("b")).graph(), "source_rates: .*missing: 'b'"),
         (lambda a: a.map("c", partitioning="x").graph(), "partitioning"),
     ],
 )
