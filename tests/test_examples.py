@@ -48,14 +48,6 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert len(mapping) == 9
 
 
-def test_the_readme_shows_the_quickstart() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    quickstart = (ROOT / "examples" / "quickstart.py").read_text()
-    assert quickstart.split('"""\n\n', 1)[1] in blocks
-    printed = re.findall(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
-    assert (ROOT / "examples" / "quickstart.out").read_text() in printed
-
-
 def test_the_scripts_and_jobs_for_flink_are_described() -> None:
     folder = ROOT / "examples" / "flink"
     rows = [line for line in (folder / "README.md").read_text().splitlines() if line[:3] == "| `"]

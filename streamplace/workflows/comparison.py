@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import version
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
@@ -23,7 +24,6 @@ from streamplace.scoring.evaluator import Placements
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import FEWEST, Effect
 from streamplace.util.text import counted
-from streamplace.util.version import version_and_commit
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
     INTERVAL,
@@ -408,7 +408,7 @@ class Comparison(Displayable, Tabular):
                 yield f"{column.heading[0].upper()}{column.heading[1:]}: {column.meaning}"
         if len(self.placers) > 1:
             yield "Bold: the best of a column" + " at each rate" * (len(self.source_rates) > 1)
-        yield f"Seed {self.seed}, streamplace {version_and_commit()}"
+        yield f"Seed {self.seed}, streamplace {version('streamplace')}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""

@@ -44,7 +44,7 @@ WORKING = [
     ["diff", "a.json", "c.json"],
     ["explain", "a.json"],
     ["export", "a.json", "--to", "csv"],
-    ["plan", "graph.json", "--devices", "3x2500"],
+    ["plan", "graph.json", "--cluster", "cluster.json"],
     ["size", "graph.json", "--cluster", "cluster.json", "--source-rate", "2e4"],
     ["report", "a.json", "-o", "report.html"],
     ["schema", "graph"],
@@ -64,12 +64,15 @@ NEEDING = {
     "--from torch": ["import", "nets:Net", "--from", "torch", "-o", "net.json"],
     "profile torch": ["profile", "torch", "nets:Net", "-o", "net.json"],
     **{
-        f"placer {name!r}": ["place", "graph.json", "--placer", name, "--objective", "makespan"]
+        f"placer {name!r}": [
+            *("place", "graph.json", "--cluster", "cluster.json"),
+            *("--placer", name, "--objective", "makespan"),
+        ]
         for name in LEARNED
         if name != "policy"
     },
     "of the kind 'giph',": [
-        *("place", "graph.json", "--placer"),
+        *("place", "graph.json", "--cluster", "cluster.json", "--placer"),
         "policy:file={root}/streamplace/papers/giph/weights/giph-throughput.safetensors",
     ],
 }

@@ -127,7 +127,10 @@ class Run:
         if not len(own):
             processes = "1 process" if workers.count == 1 else f"{workers.count} processes"
             counts = f"{len(trained)} for {processes}"
-            raise ConfigError(f"the dataset gives too few problems to train on ({counts})")
+            fault = f"the dataset gives too few problems to train on ({counts})"
+            # keys of problems are at fault if there are graphs to train on and none is chosen
+            chooses_none = not len(trained) and len(graphs) > config.run.held_out
+            raise ConfigError(Fault(fault, "config", option="problems") if chooses_none else fault)
         encoded, validated = encoded_by(policy, trained), encoded_by(policy, held_out)
         measurements = None if measure is None else _measurements(measure, trained, folder, card)
         learner = Learner(

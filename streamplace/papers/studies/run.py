@@ -21,7 +21,6 @@ from streamplace.files.reading import parse, read_json
 from streamplace.files.writing import atomic, held, write_text
 from streamplace.papers.studies.study import Outcome, Plan, Row, Study, Unit
 from streamplace.util.text import counted
-from streamplace.util.version import version_and_commit
 
 FORMAT, VERSION = "streamplace-study", 2
 WITHOUT_SUMS = 1  # the version whose lines of results have no checksum
@@ -239,7 +238,7 @@ class StudyFolder:
         """
         texts, settings = {REPORT: self._report(outcome, pictures)}, self._plan.settings
         known = [f"{name} {value}" for name, value in settings.items() if type(value) in PLAIN]
-        by = f"written by streamplace {version_and_commit()}"
+        by = f"written by streamplace {version('streamplace')}"
         made_by = f"Plan: {', '.join(known)}; {by}"
         for table in outcome.tables:
             texts[f"{table.name}.csv"] = table.csv()

@@ -52,7 +52,7 @@ KEYS = (
 )
 FAULTS = [
     (["net_module"], "torch module 'net_module': expected module:Class"),
-    (["absent_module:Net"], "there is no module 'absent_module'; it is neither in"),
+    (["absent_module:Net"], "there is no module 'absent_module'; "),
     (["net_module:Nat"], "net_module.py) has no 'Nat'"),
     (["net_module:Silent"], "the class Silent is not a torch.nn.Module"),
     (["net_module:number"], "must be or return a torch.nn.Module"),
