@@ -65,10 +65,12 @@ def print_line(out: Console, line: Line) -> None:
 def print_command(command: str, argument: str, values: Mapping[str, object]) -> None:
     """Print a command to run, with the options that have a value, quoted for a shell.
 
-    The argument is the name of a file. An option whose value is a list is repeated.
+    The argument is the name of a file. An option whose value is a list is repeated, and one whose
+    value is True is a flag.
     """
     several = ((name, v if isinstance(v, list) else [v]) for name, v in values.items())
-    words = [w for name, all_of in several for v in all_of if v is not None for w in (name, v)]
+    stated = [(name, v) for name, all_of in several for v in all_of if v is not None]
+    words = [w for name, v in stated for w in ((name,) if v is True else (name, v))]
     line = " ".join([command, file_in_shell(argument), *(quote(str(word)) for word in words)])
     console().print(f"to place on these devices: {printable(line)}")
 

@@ -40,14 +40,15 @@ NEED_UNIT = (TIME, *WORDS[TIME], *WORDS["payload_bytes"], *WORDS["memory_bytes"]
 WITH_ERRORS = ("instructions", TIME, "payload_bytes", "selectivity")
 ERROR = "_se"
 """The end of a column of standard errors."""
-PER_TUPLE = re.compile(r"_per_(tuple|record|event|message|item)$")
+PER_TUPLE = re.compile(r"_per_(tuple|record|event|message|item)(?=_|$)", re.IGNORECASE)
 SPELT: Mapping[str, Mapping[str, str]] = {
     "bytes": {"byte": "B", "bytes": "B", "b": "B"}
     | {unit.lower(): unit for unit in UNITS["bytes"] if unit.endswith("B")},
     "s": {"sec": "s", "second": "s", "seconds": "s"} | {unit.lower(): unit for unit in UNITS["s"]},
     "mips": {unit.lower(): unit for unit in UNITS["mips"]},
     "rate": dict.fromkeys(("s", "per_s", "per_second", "tuples_s", "tuples_per_s"), "/s")
-    | dict.fromkeys(("events_per_s", "tuples_per_second", "events_per_second", "tps"), "/s"),
+    | dict.fromkeys(("events_per_s", "tuples_per_second", "events_per_second", "tps"), "/s")
+    | {unit.replace("/", "_").lower(): unit for unit in UNITS["rate"] if len(unit) > len("/s")},
     "instructions": {},
 }
 """Kind of quantity -> a unit as headers spell it -> the unit; others are as in `UNITS`."""
@@ -130,8 +131,8 @@ def columns_of(header: Sequence[str]) -> list[Column]:
 def _column(header: str) -> Column:
     if not header or (header.startswith(RESOURCE) and header != RESOURCE):
         return Column(header, header)
-    words = "_".join(_WORD.findall(header))
-    name = PER_TUPLE.sub("", words.lower())
+    words = PER_TUPLE.sub("", "_".join(_WORD.findall(header)))
+    name = words.lower()
     is_error = name.endswith(ERROR)
     name = name.removesuffix(ERROR)
     word = next((w for w in sorted(_MEANING, key=len, reverse=True) if _begins(name, w)), None)

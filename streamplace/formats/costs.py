@@ -319,7 +319,7 @@ def _keys_of_streams(logical: LogicalGraph) -> list[list[str]]:
 def _unknown(noun: str, unknown: Sequence[str], names: Sequence[str]) -> str:
     """Return a noun, in the plural if several names are unknown, these, and what may be meant."""
     if len(unknown) > 1:
-        return f"{noun}s {listed(unknown)}"
+        return f"{noun}s {listed(unknown)}; known: {listed(names)}"
     return f"{noun} {listed(unknown)}{did_you_mean(unknown[0], names)}"
 
 

@@ -65,6 +65,26 @@ def test_instances_are_grouped_under_their_operator(reports: Reports) -> None:
     assert len(texts(page, "#operators tr:visible th")) == 2
 
 
+def test_names_of_operators_with_instances_are_legible_on_phones_and_paper(
+    reports: Reports,
+) -> None:
+    """No name is cut, and no cell reaches over the border of its section."""
+    page = reports(counted_placement()).page
+    name = page.locator("#operators tr.parent bdi").first
+    cut = "one => one.scrollWidth - one.clientWidth"
+    wide = """(table) => table.getBoundingClientRect().right
+        - table.closest("section").getBoundingClientRect().right"""
+    table = page.locator("table:has(#operators)")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert (name.evaluate(cut), name.inner_text()) == (0, "count")
+    assert table.evaluate(wide) < 0
+    page.set_viewport_size({"width": 718, "height": 1040})  # A4 without its margins
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert name.evaluate(cut) == 0
+    assert table.evaluate(wide) < 0
+
+
 def test_slots_are_shown_and_their_excess_is_reported(reports: Reports) -> None:
     report = reports(counted_placement())
     page = report.page

@@ -1,6 +1,7 @@
 """The option --typical-costs of `place`, `plan`, `size` and `import`."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,19 @@ def test_plan_and_size(graph: Path, tmp_path: Path, capsys: Capture) -> None:
     sized = tmp_path / "sized.json"
     succeeds(capsys, "size", graph, "--devices", "4x2500", "--typical-costs", "--graph-out", sized)
     assert not sp.read_graph(sized).unknown
+
+
+def test_the_command_that_plan_prints_fills_the_same_costs(
+    graph: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    cluster = tmp_path / "cluster.json"
+    devices = [{"name": name, "mips": mips} for name, mips in (("fast", 9000), ("slow", 100))]
+    cluster.write_text(json.dumps({"devices": devices}))
+    options = ("--cluster", cluster, "--typical-costs", "--time-limit", "0.1")
+    line = succeeds(capsys, "plan", graph, *options).splitlines()[-1]
+    command = shlex.split(line.removeprefix("to place on these devices: "))
+    assert command[0] == "streamplace"
+    assert json_of(capsys, *command[1:])["typical_costs"]["typical"] == 4
 
 
 @pytest.mark.parametrize("command", ["place", "size"])

@@ -164,7 +164,7 @@ def test_missing_file(tmp_path: Path) -> None:
         ),
         (
             Costs(operators={"a": CostForm(), "b": CostForm()}),
-            "^operators: unknown operators 'a', 'b'$",
+            "^operators: unknown operators 'a', 'b'; known: 'parse', ",
         ),
         (Costs(streams={"x->y": 1.0}), "^streams: unknown stream 'x->y'$"),
         (

@@ -161,6 +161,7 @@ def plan(chosen: PlanOptions) -> None:
                 "--model": chosen.throughput.model,
                 "--target-utilisation": chosen.throughput.target_utilisation,
                 "--max-latency": chosen.settings["max_latency"],
+                "--typical-costs": chosen.typical_costs or None,
             },
         )
     end_if_unproven(found.latency)
