@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 from streamplace.util.text import printable
@@ -122,10 +123,10 @@ def best_places(cells: Iterable[tuple[Place, Any, str]], best: Best) -> set[Plac
     Parameters
     ----------
     cells
-        Place, value and text of each. Values that are no numbers do not count; a single number has
-        no others to be better than.
+        Place, value and text of each. Values that are no numbers, such as NaN, do not count; a
+        single number has no others to be better than.
     """
-    known = [cell for cell in cells if isinstance(cell[1], int | float)]
+    known = [cell for cell in cells if isinstance(cell[1], int | float) and not isnan(cell[1])]
     if len(known) == 1 or not known:
         return set()
     _, _, text = best(known, key=lambda cell: cell[1])

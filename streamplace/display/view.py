@@ -181,6 +181,11 @@ def names_that_fit(names: Names, room: int) -> str:
     return names.between.join(found) + (f" and {more} more" if more else "")
 
 
+def template(text: str) -> str:
+    """Return the part of a `Line.text` that shows a text whole; its braces stand for themselves."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
 def short(cell: Cell) -> str:
     """Return a cell as printable text: at most eight names, each cut to 40 characters."""
     if isinstance(cell, str):

@@ -6,7 +6,7 @@ from typing import Any
 
 from streamplace.display.mixins import Displayable, RoundedRepr, Tabular
 from streamplace.display.text import percent_reached
-from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
+from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View, template
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
 from streamplace.util.text import counted
@@ -88,7 +88,7 @@ class LossEffect(RoundedRepr):
             text = f"without {{}}, {{}} may run nowhere else: {why}"
             return Line(text, (self.name, Names.of(self.confined)))
         if self.after is None:
-            return Line("without {}, {}", (self.name, self.reason))
+            return Line(f"without {{}}, {template(self.reason)}", (self.name,))
         unknown = "a placement that carries as much as now was not found, but may exist"
         what = "no placement carries as much as now" if self.proven else unknown
         after = f"after the moves, {percent_reached(self.after)} of the source rate is carried"

@@ -105,7 +105,7 @@ def test_a_card_says_what_a_team_lead_asks(reports: Reports) -> None:
     page = reports.show(page_of(found).html()).page
     assert plain(page.inner_text("#sentence")) == (
         "Carries 2.5 times the offered rate on 2 of 3 machines, of which 1 suffices; "
-        "b is a single point of failure."
+        "without b, some operator can run nowhere."
     )
 
 

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def test_the_best_reads_like_the_best() -> None:
     cells = [((0, 0), 0.5001, "0.500"), ((1, 0), 0.5, "0.500"), ((2, 0), 0.4, "0.400")]
     assert best_places(cells, max) == {(0, 0), (1, 0)}
     assert best_places(cells, min) == {(2, 0)}
+    assert best_places([((3, 0), nan, "nan"), *cells], max) == {(0, 0), (1, 0)}
     assert best_places(cells[:1], min) == best_places([((0, 0), None, "-")], max) == set()
 
 

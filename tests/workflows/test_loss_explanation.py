@@ -61,6 +61,18 @@ def test_a_pinned_operator() -> None:
     ]
 
 
+def test_the_reason_without_a_placement_is_not_shortened() -> None:
+    graph = StreamGraph(
+        [Operator(name, 5e5, 0, memory_bytes=10) for name in ("a", "{b}")],
+        [("a", "{b}")],
+        source_rate=1.0,
+    )
+    problem = Problem(graph, Cluster([Device(name, 1e3, memory_bytes=10) for name in "xy"]))
+    found = explain_losses(Placement.of(problem, {"a": "x", "{b}": "y"}))
+    assert body_of(found)[-3] == f"without x, {found.worst.reason}"
+    assert found.worst.reason.endswith("add devices or memory")
+
+
 def test_rows_and_json_say_the_same() -> None:
     found = explained(1000.0, pinned=True)
     rows = found.to_records()

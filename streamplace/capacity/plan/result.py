@@ -15,7 +15,7 @@ from streamplace.display.text import (
     rounded_down,
     rounded_up,
 )
-from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View
+from streamplace.display.view import TABLE_ROWS, Cell, Grid, Line, Names, View, template
 from streamplace.errors import PlacementError
 from streamplace.files import write_placement
 from streamplace.latency.limit import LatencyAnswer, LatencyLimit
@@ -405,7 +405,8 @@ class Plan(Displayable, Tabular):
         if (row := self._lowest_latency()) is not None and row.latency is not None:
             body += row.latency.lines()
         if self.unmet is not None:
-            body.append(Line("after the loss of {}, {}", (self.unmet[0], str(self.unmet[1]))))
+            name, error = self.unmet
+            body.append(Line(f"after the loss of {{}}, {template(str(error))}", (name,)))
         body += [] if self.cause is None else [Line(*self.cause.text())]
         if self.limit is not None:
             text = f"in the best placement found, {self.limit.kind} {{}} is full before any device"

@@ -10,7 +10,7 @@ from streamplace.capacity.settings import Minimise
 from streamplace.capacity.sizing.requirements import Requirement
 from streamplace.display.mixins import Displayable, Tabular
 from streamplace.display.text import limit_beside, number, percent, rounded_down
-from streamplace.display.view import Grid, Line, Names, View
+from streamplace.display.view import Grid, Line, Names, View, template
 from streamplace.errors import Fault, UsageError
 from streamplace.files import write_placement
 from streamplace.latency.limit import LatencyAnswer
@@ -260,14 +260,10 @@ class SizeTable(Displayable, Tabular):
             lambda i: _cells(self.sized[i]),
             names=(0,),
         )
-        reasons = (_line(row) for row in self.rows if isinstance(row, Unsized))
+        unsized = (row for row in self.rows if isinstance(row, Unsized))
+        reasons = (Line(template(f"no size for {row.headline}")) for row in unsized)
         lines = tuple(row.headline for row in self.rows)
         return View(f"Sizes at {counted(len(self.rows), 'source rate')}", lines, (table, *reasons))
-
-
-def _line(row: Unsized) -> Line:
-    """Return the reason as a line, in which braces stand for themselves."""
-    return Line(f"no size for {row.headline}".replace("{", "{{").replace("}", "}}"))
 
 
 def _cells(row: SizeResult) -> tuple[str, ...]:

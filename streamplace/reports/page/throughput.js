@@ -160,11 +160,10 @@ SP.throughput = (() => {
         : `, of which ${number(fewer)} suffice${fewer === 1 ? "s" : ""}`;
     const names = bound.slice(0, MACHINES).map((d) => isolated(called.devices(d)));
     if (bound.length > MACHINES) names.push(`${number(bound.length - MACHINES)} more`);
-    const points = bound.length === 1 ? "is a single point" : "are single points";
     const risk =
       bound.length === 0
         ? "every operator may run on another machine"
-        : `${names.join(", ")} ${points} of failure`;
+        : `without ${names.join(" or ")}, some operator can run nowhere`;
     return `Carries ${times} the offered rate on ${number(score.used)} of ${all} machines${enough}; ${risk}.`;
   }
 
