@@ -40,6 +40,8 @@ def percent(share: float) -> str:
     """Return a share in percent with one decimal; above 0 it is never 0%, above 1 never 100%."""
     if NEGLIGIBLE < share - 1.0 < SMALLEST_SHARE:
         return "100.1%"
+    if share >= 1e4:  # a million percent and more, which would be wider than columns and pages
+        return f"{100.0 * share:.1e}%"
     return "<0.1%" if ROUNDING < share < SMALLEST_SHARE else f"{share:.1%}"
 
 

@@ -59,6 +59,8 @@ SP.text = (() => {
     const over = share - 1;
     if (NEGLIGIBLE < over && over < SMALLEST_SHARE) return "100.1%";
     if (ROUNDING < share && share < SMALLEST_SHARE) return "<0.1%";
+    // a million percent and more, which would be wider than columns and pages
+    if (share >= 1e4) return `${(100 * share).toExponential(1).replace(/\+(\d)$/, "+0$1")}%`;
     return `${(100 * share).toFixed(1)}%`;
   }
 
