@@ -9,6 +9,7 @@ ROUNDING = 2e-9  # relative: twice that of scores, since limits are found with a
 THOUSAND = 1e3  # of a unit of time make the next one
 NEGLIGIBLE = 1e-6  # the gap of a placement that CP-SAT has proven optimal may be as large
 SMALLEST_SHARE = 5e-4  # less would be shown as 0.0%
+HUGE_SHARE = 1e4  # a million percent, wider than columns and pages
 
 
 def number(x: float) -> str:
@@ -40,7 +41,7 @@ def percent(share: float) -> str:
     """Return a share in percent with one decimal; above 0 it is never 0%, above 1 never 100%."""
     if NEGLIGIBLE < share - 1.0 < SMALLEST_SHARE:
         return "100.1%"
-    if share >= 1e4:  # a million percent and more, which would be wider than columns and pages
+    if share >= HUGE_SHARE:
         return f"{100.0 * share:.1e}%"
     return "<0.1%" if ROUNDING < share < SMALLEST_SHARE else f"{share:.1%}"
 
