@@ -54,10 +54,19 @@ def ages() -> Iterator[Age]:
         stated = stated_commit(ROOT / path)
         commit = stated or _git("log", "-1", "--format=%h", "--", path)
         date, changes = _since(commit)
-        # a study is named by its folder; a result by its own name
-        word = Path(path).parent.name if "/studies/" in path else Path(path).name
-        pages = _git("grep", "-lF", "-e", word, "--", *PAGES).split()
+        pages = _git("grep", "-lE", "-e", name_on_pages(Path(path)), "--", *PAGES).split()
         yield Age(path, commit[:8], date, changes, tuple(pages))
+
+
+def name_on_pages(path: Path) -> str:
+    """Return the pattern of what pages call a result: its name, or its folder if many share it.
+
+    Both are whole: `speed.txt` is not in `makespans-speed.txt`, nor `studies/giph` in
+    `studies/giph-streams`, and the words of a study, such as streams, are on most pages.
+    """
+    if path.name.lower().startswith("results."):
+        return f"{path.parent.parent.name}/{path.parent.name}([^-a-z]|$)"
+    return f"(^|[^-a-z0-9]){re.escape(path.name)}".replace(r"\-", "-")
 
 
 def stated_commit(path: Path) -> str | None:

@@ -1,5 +1,6 @@
 """Recorded outputs of benchmarks."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,26 @@ def test_an_output_states_its_commit(tmp_path: Path) -> None:
     path.write_text("python -m benchmarks.speed\n\nthe commit 0123abcd is not of this line\n")
     assert ages.stated_commit(path) is None
     assert ages.stated_commit(tmp_path / "results.jsonl") is None
+
+
+@pytest.mark.parametrize(
+    ("result", "text", "is_named"),
+    [
+        ("results/speed.txt", "in `speed.txt`", True),
+        ("results/speed.txt", "in makespans-speed.txt", False),
+        ("results/metis-seeds-50.txt", "results/metis-seeds-50.txt", True),
+        (
+            "studies/streams/results.jsonl.xz",
+            "rows: benchmarks/studies/streams/README.md",
+            True,
+        ),
+        ("studies/streams/results.jsonl.xz", "streams of tuples; studies/streams-too", False),
+        ("contention/results.jsonl", "results.jsonl", False),
+    ],
+)
+def test_pages_name_a_result_as_a_whole(result: str, text: str, is_named: bool) -> None:
+    pattern = ages.name_on_pages(Path("benchmarks", result))
+    assert (re.search(pattern, text) is not None) is is_named
 
 
 def test_results_have_an_age_or_an_unknown_commit(capsys: pytest.CaptureFixture[str]) -> None:
