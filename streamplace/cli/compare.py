@@ -92,7 +92,7 @@ class CompareOptions(options.Common):
     cross: bool = options_of(CompareSettings, "cross")["cross"]
     lost: options.LostDevices = group(options.LostDevices)
     throughput: options.ThroughputChoice = options.throughput(
-        None, "each graph's own", "with several, the comparison is repeated for each"
+        None, "each graph's own", "With several, the comparison is repeated for each"
     )
     objective: str | None = options.objective()
     makespan: MakespanSettings = group(MakespanSettings)
