@@ -34,7 +34,7 @@ from streamplace.problem.operators import (
 from streamplace.problem.parallelism import FLINK
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_number, check_type, index_by_name
-from streamplace.util.suggest import candidates, did_you_mean
+from streamplace.util.suggest import candidates, did_you_mean, valid_choices
 from streamplace.util.text import MAX_FAULTS, PlacedFault, joined_faults
 
 STREAMS = ("streams",)
@@ -340,12 +340,23 @@ def details_of_operators(
     values: Values, kept: Values | None = None
 ) -> dict[str, Mapping[int, Any]]:
     """Return the checked details of operators, those of `kept` where none is stated."""
-    return {
+    details: dict[str, Mapping[int, Any]] = {
         each.column: kept[each.column]
         if kept and values.get(each.column) is None
         else each.by_index("operators", values.get(each.column) or {})
         for each in OPERATOR_DETAILS
     }
+    _check_guesses("operators", "typical", details)
+    return details
+
+
+def _check_guesses(where: str, column: str, details: Mapping[str, Mapping[int, Any]]) -> None:
+    """Refuse names of numbers that cannot be typical values."""
+    for i, kinds in details[column].items():
+        for kind in kinds:
+            if kind not in GUESSED[column]:
+                choices = valid_choices(kind, GUESSED[column])
+                raise GraphError(f"{where}[{i}].typical: unknown {kind!r}{choices}")
 
 
 def numbers_of_streams(values: Values, ends: Ints, of_operators: Floats) -> dict[str, Floats]:
@@ -535,6 +546,7 @@ def _details_of_streams(several: Values) -> dict[str, dict[int, Any]]:
     checked: dict[str, dict[int, Any]] = {}
     for each in STREAM_DETAILS:
         checked[each.column] = each.by_index("streams", several.get(each.column) or {})
+    _check_guesses("streams", "typical_streams", checked)
     for e in checked["key_shares"]:
         if (kind := checked["partitioning"].get(e, "")) != "hash":
             got = f"{kind!r}" if kind else "no partitioning"

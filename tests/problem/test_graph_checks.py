@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,3 +162,18 @@ def test_replaced_numbers_are_checked(numbers: dict[str, object], message: str) 
     with pytest.raises(GraphError) as caught:
         graph.with_numbers(**numbers)  # type: ignore[arg-type]
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("operator", "stream", "message"),
+    [
+        ({"typical": ["payload"]}, {}, r"operators\[0\].typical: .*'payload'.*payload_bytes"),
+        ({}, {"typical": ["instructions"]}, r"streams\[0\].typical: .*'instructions'"),
+    ],
+)
+def test_marks_of_numbers_that_cannot_be_guesses(
+    operator: dict[str, Any], stream: dict[str, Any], message: str
+) -> None:
+    first = {"name": "a", "instructions": 1.0, "payload_bytes": 1.0, **operator}
+    with pytest.raises(GraphError, match=message):
+        StreamGraph([first, ("b", 1.0, 0.0)], [{"source": "a", "target": "b", **stream}])

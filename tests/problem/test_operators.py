@@ -26,7 +26,7 @@ from streamplace.files.npz import write_columns
 from streamplace.files.summary import summary
 from streamplace.problem.expansion import to_instances, to_operators
 from streamplace.problem.graph import UNKNOWN
-from streamplace.problem.graph_checks import row_of
+from streamplace.problem.graph_checks import GUESSED, row_of
 from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.operators import fields_of
 from streamplace.scoring.throughput import simulate
@@ -56,7 +56,7 @@ def dataflow_graphs(draw: st.DrawFn) -> StreamGraph:
             type=draw(st.just("") | NAME),
             output_shape=tuple(draw(st.lists(st.integers(0, 2**63 - 1), max_size=3))),
             meta_op=draw(st.just("") | NAME),
-            typical=tuple(draw(st.lists(NAME, max_size=2))),
+            typical=tuple(draw(st.lists(st.sampled_from(GUESSED["typical"]), unique=True))),
         )
         for v in range(draw(st.integers(1, 4)))
     ]

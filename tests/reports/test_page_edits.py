@@ -12,7 +12,7 @@ from benchmarks.reference.message_problems import with_message_fields
 from benchmarks.reference.random_problems import random_problem
 from benchmarks.reference.resource_problems import resource_problem
 from benchmarks.reference.rules import obeying
-from streamplace import Cluster, Device, Operator, Placement, Problem, StreamGraph
+from streamplace import Cluster, Constraints, Device, Operator, Placement, Problem, StreamGraph
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.problem.losses import Losses
 from streamplace.reports.data import data_of, operator_rows, throughput_entry
@@ -25,6 +25,7 @@ from tests.support.browser_engines import (
     Evaluate,
     called_in_node,
 )
+from tests.support.graphs import chain_graph
 from tests.support.page_scores import difference
 from tests.support.share import Share
 
@@ -190,6 +191,16 @@ def test_losses_of_devices_and_streams_on_links(
                     shares, abs=1e-4
                 )
     assert min(partly, bound_somewhere, several) > 0
+
+
+def test_operators_that_are_kept_together_are_bound_together(shown: Evaluate) -> None:
+    """Each may run on one other device, but not on the same one."""
+    rules = Constraints(colocate=[["a", "b"]], allowed={"a": ["d0", "d1"], "b": ["d0", "d2"]})
+    problem = Problem(chain_graph(1e5, 1e5), Cluster.equal(3), constraints=rules)
+    data = data_of([throughput_entry("t", Placement(problem, np.zeros(2, np.int64)))])
+    [page] = shown([{"data": data, "settings": [None]}])[0]
+    assert data["placements"][0]["irreplaceable"] == [0]
+    assert page["losses"][0]["bound"] == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
 from streamplace.scoring.score import ThroughputScore
-from streamplace.util.text import counted
+from streamplace.util.text import counted, printable
 
 SIZE = ("size",)
 """What messages of `size` begin with."""
@@ -179,7 +179,7 @@ class SizeResult(Displayable):
             names=(0,),
         )
         near = [one for one in self.limits if one.at_most <= FAR * self.source_rate]
-        limits = [Line("{}", (one.text(),)) for one in near[:LIMITS_SHOWN]]
+        limits = [Line(template(printable(one.text()))) for one in near[:LIMITS_SHOWN]]
         if self.placement is None or self.score is None:
             return View(f"Size: {self.headline}", (), (table, *limits, Line(self.headline)))
         latency = () if self.latency is None else self.latency.lines()

@@ -3,6 +3,19 @@ SP.without = (() => {
   "use strict";
   const { counted, isolated, number, percent } = SP.text;
   const NAMES = 6; // largest number of operators that a sentence names
+  const SOME_BOUND = "Some may run on no other machine.";
+
+  /** Return operator v and those that must share its device. */
+  function unitOf({ constraints, flow }, v) {
+    const unit = new Set([flow.names[v]]);
+    for (let size = 0; size < unit.size; ) {
+      size = unit.size;
+      for (const group of constraints.colocate ?? []) {
+        if (group.some((name) => unit.has(name))) group.forEach((name) => unit.add(name));
+      }
+    }
+    return [...unit].map((name) => flow.index.get(name));
+  }
 
   /** Return the operators on device d, those that wait for them, those bound to it, and the share left. */
   function lossOf(view, d) {
@@ -21,7 +34,8 @@ SP.without = (() => {
     );
     const idle = (v) => flow.tuples[v] > 0 && rest.tuples[v] === 0 && !stopped.includes(v);
     const others = cluster.devices.map((_, e) => e).filter((e) => e !== d);
-    const isBound = (v) => others.every((e) => SP.rules.whyNot(problem, v, e) !== null);
+    const mayRun = (unit, e) => unit.every((v) => SP.rules.whyNot(problem, v, e) === null);
+    const isBound = (v) => !others.some((e) => mayRun(unitOf(problem, v), e));
     return {
       stopped,
       waiting: flow.names.filter((_, v) => idle(v)).length,
@@ -45,7 +59,7 @@ SP.without = (() => {
       return [
         `${stops}.`,
         ...(problem.left === null ? [] : [remains(problem.left[d])]),
-        isBound ? "Some may run on no other machine." : elsewhere,
+        isBound ? SOME_BOUND : elsewhere,
       ];
     }
     const names = (operators) =>
@@ -55,12 +69,13 @@ SP.without = (() => {
         .join(", ") +
       (operators.length > NAMES ? ` and ${number(operators.length - NAMES)} more` : "");
     const { stopped, waiting, bound, left } = lossOf(view, d);
+    const rest = problem.irreplaceable.includes(d) ? SOME_BOUND : elsewhere; // by limits of a group
     const wait = waiting === 1 ? "waits" : "wait";
     return [
       `${stops}: ${names(stopped)}.`,
       ...(waiting > 0 ? [`${counted(waiting, "other operator")} ${wait} for them.`] : []),
       remains(left),
-      bound.length > 0 ? `${names(bound)} may run on no other machine.` : elsewhere,
+      bound.length > 0 ? `${names(bound)} may run on no other machine.` : rest,
     ];
   }
 
