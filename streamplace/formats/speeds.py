@@ -24,7 +24,8 @@ def with_speeds(cluster: Cluster, speeds: Sequence[Speed]) -> tuple[Cluster, lis
     cluster
         One whose devices have shares of a speed as their MIPS; see `Format.read_cluster`.
     speeds
-        The last one that is for a device counts.
+        One for the name of a device counts before one for its label or group, and this before one
+        for all devices; of several such ones, the last.
 
     Raises
     ------
@@ -32,7 +33,7 @@ def with_speeds(cluster: Cluster, speeds: Sequence[Speed]) -> tuple[Cluster, lis
         If a name is that of no device, label or group.
     """
     mips: dict[str, float] = {}
-    for name, speed in speeds:
+    for name, speed in sorted(speeds, key=lambda each: _rank(cluster, each[0])):
         meant = [
             each.name
             for each in cluster.devices
@@ -55,3 +56,8 @@ def with_speeds(cluster: Cluster, speeds: Sequence[Speed]) -> tuple[Cluster, lis
         "a core; state speeds with --mips, which 'streamplace profile host' measures"
     )
     return Cluster(devices, cluster.network), [note] if without else []
+
+
+def _rank(cluster: Cluster, name: str | None) -> int:
+    """Return how specific a name is; the sort is stable, so the last of equal ones counts."""
+    return 0 if name is None else 2 if name in cluster.names else 1

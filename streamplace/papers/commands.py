@@ -301,8 +301,11 @@ def _print_rows(claims: Claims, table: Table) -> None:
 
 
 def _announce(study: str, claims: Claims, chosen: StudyOptions, left: int) -> None:
-    """Say how long the units that are left of a whole plan take, and how to run a part of it."""
-    if chosen.quick or chosen.only is not None:
+    """Say how many units are left; of a whole plan, also how long they take and how to run less."""
+    if chosen.quick:
+        return
+    if chosen.only is not None:
+        print_note(f"{counted(left, 'unit')} to run; --list says how much CPU time claims take")
         return
     usual = "" if getattr(chosen, "seeds", None) is None else " with the seeds of the plan"
     seconds = duration(left * claims.unit_s[study])

@@ -1,5 +1,7 @@
 """Speeds that a user states for devices."""
 
+from itertools import permutations
+
 import pytest
 
 from streamplace.errors import UsageError
@@ -15,10 +17,17 @@ CLUSTER = Cluster(
 )
 
 
-def test_the_last_speed_that_fits_counts() -> None:
-    found, notes = with_speeds(CLUSTER, [(None, 1000.0), ("left", 2000.0), ("type=m6", 3000.0)])
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_the_most_specific_speed_counts_in_any_order(order: tuple[int, ...]) -> None:
+    stated = [(None, 1000.0), ("left", 2000.0), ("b", 3000.0)]
+    found, notes = with_speeds(CLUSTER, [stated[i] for i in order])
     assert [each.mips for each in found.devices] == [2000.0, 1500.0, 1000.0]
     assert not notes
+
+
+def test_the_last_one_of_equally_specific_speeds_counts() -> None:
+    found, _ = with_speeds(CLUSTER, [(None, 1000.0), ("left", 2000.0), ("type=m6", 3000.0)])
+    assert [each.mips for each in found.devices] == [2000.0, 1500.0, 1000.0]
     assert found.devices[2].memory_bytes == 5.0
     assert found.network == CLUSTER.network
 

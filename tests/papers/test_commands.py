@@ -131,7 +131,7 @@ def test_the_last_line_names_what_was_written(
         (("giph",), "and --only CLAIM one claim of --list"),
         (("giph", "--objective", "throughput"), "--quick runs a small share of the plan\n"),
         (("orders", "--quick"), None),
-        (("orders", "--only", "table-iii-1"), None),
+        (("orders", "--only", "table-iii-1"), "10 units to run; --list says how much CPU time"),
     ],
 )
 def test_a_whole_plan_says_how_long_it_takes(

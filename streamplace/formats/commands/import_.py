@@ -120,7 +120,8 @@ class ImportOptions(options.Common):
         callback=_speeds,
         metavar="[NAME=]M",
         help="Formats of clusters: speed of a core, in million instructions/s, of all devices or "
-        "those with a name, label or group; the last one that fits counts.  [default: 2500]",
+        "those with a name, label or group. A name counts before a label or group, and these "
+        "before all devices; of equal ones, the last.  [default: 2500]",
     )
     output: str = options.graph_output(
         "Graph file to write, or cluster file for formats of clusters; - is stdout.  [default: -]"
