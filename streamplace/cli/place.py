@@ -1,6 +1,7 @@
 """The command `place`: placement of a graph's operators on devices."""
 
 from dataclasses import dataclass, replace
+from time import process_time
 from typing import cast
 
 import click
@@ -18,7 +19,7 @@ from streamplace.cli.command import (
 from streamplace.cli.inputs import current_placement, latency_limit
 from streamplace.cli.makespan_options import Asked
 from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, weights_of
-from streamplace.cli.place_notes import print_notes
+from streamplace.cli.place_notes import BUSY, LEAST_NOTED_S, print_notes, print_slow_search
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.typical import basis_of, print_answer
 from streamplace.errors import located
@@ -248,6 +249,7 @@ def place(chosen: PlaceOptions) -> None:
     whole = whole_operators(problem.graph, rules.colocate) if chosen.whole_operators else None
     rules_file = chosen.problem.constraints_file
     where = located(name_of(chosen.graph), constraints=rules_file and name_of(rules_file))
+    began = process_time()
     with search_line("placing"), where, naming_conflicts(whole):
         if old is None:
             result = place_problem(
@@ -271,6 +273,7 @@ def place(chosen: PlaceOptions) -> None:
             )
             result = found.result.with_system(semantics)
             found = replace(found, result=result)
+    cpu_s = process_time() - began
     if chosen.output is not None:
         result.save(chosen.output, inputs=inputs.names_of_inputs(*files))
         print_embedded(chosen.output, result.placement)
@@ -278,6 +281,8 @@ def place(chosen: PlaceOptions) -> None:
         inputs.print_assumed(chosen.problem.cluster)
     if (other := placer.stand_in(problem.objective)) is not None:
         print_note(f"{placer.name} ran {other} for the {problem.objective.quantity}")
+    if result.seconds > LEAST_NOTED_S and cpu_s < BUSY * result.seconds and result.gap:
+        print_slow_search(placer, cpu_s, result.seconds)
     print_notes(
         "; ".join(inherited),
         result,

@@ -4,6 +4,7 @@ from typing import cast
 
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
+from streamplace.placers.registry import NamedPlacer
 from streamplace.placers.search.nearby import SAME
 from streamplace.problem.assumptions import assumptions
 from streamplace.problem.graph_checks import listed
@@ -15,6 +16,16 @@ from streamplace.workflows.migrate import Migration
 from streamplace.workflows.remedies import remedies_of_core
 from streamplace.workflows.result import Result
 from streamplace.workflows.value_result import ValueResult
+
+BUSY = 0.5  # share of a search's seconds; with less CPU time, its answer is that of a short search
+LEAST_NOTED_S = 0.25  # shorter searches have not run to their limit
+
+
+def print_slow_search(placer: NamedPlacer, cpu_s: float, seconds: float) -> None:
+    """Print that other programs left little CPU time to a search that ends by time."""
+    if placer.name == "auto" and "evaluations" not in placer.text:
+        left = f"other programs left the search {cpu_s:.2g} s of CPU time in {seconds:.2g} s"
+        print_note(f"{left}; a longer --time-limit may find a better placement")
 
 
 def print_notes(

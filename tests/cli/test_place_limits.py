@@ -1,4 +1,4 @@
-"""`place --confidence` and `place --max-latency`: output, notes, JSON and refusals."""
+"""Limits of `place`, on probability, latency and time: output, notes, JSON and refusals."""
 
 import json
 from pathlib import Path
@@ -165,3 +165,21 @@ def test_refused_limits_on_latency(
     options: tuple[object, ...], message: str, loaded: Path, capsys: Capture
 ) -> None:
     assert message in refused(capsys, "place", loaded, "--devices", "2x2500", *options)
+
+
+def test_a_search_without_cpu_time_is_noted(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here any share of CPU time counts as little; only searches that end by time are noted."""
+    file = tmp_path / "graph.jsonl"
+    succeeds(capsys, "generate", "layered", "--operators", 80, "--count", 1, "-o", file)
+    monkeypatch.setattr("streamplace.cli.place.BUSY", 1e9)
+    monkeypatch.setattr("streamplace.cli.place.LEAST_NOTED_S", 0.0)
+    words = ("place", file, "--devices", "7x500", "--source-rate", "1e5", "--placer")
+    timed, by_count, greedy = (
+        printed(capsys, *words, placer)[1]
+        for placer in ("auto:seconds=0.1", "auto:evaluations=100", "greedy")
+    )
+    assert "other programs left the search " in timed
+    assert "; a longer --time-limit may find a better placement\n" in timed
+    assert "other programs" not in by_count + greedy
