@@ -8,13 +8,12 @@ The commit is the one that the result names, or else the last one that changed i
 """
 
 import re
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from benchmarks.commit import ROOT
+from benchmarks.commit import ROOT, git
 
 STATED = re.compile(r"^commit ([0-9a-f]{7,40})", re.MULTILINE)
 KEPT = (
@@ -50,11 +49,11 @@ class Age:
 
 def ages() -> Iterator[Age]:
     """Yield the age of each kept result, by path."""
-    for path in sorted(set(_git("ls-files", "--", *KEPT).split())):
+    for path in sorted(set(git(ROOT, "ls-files", "--", *KEPT).split())):
         stated = stated_commit(ROOT / path)
-        commit = stated or _git("log", "-1", "--format=%h", "--", path)
+        commit = stated or git(ROOT, "log", "-1", "--format=%h", "--", path)
         date, changes = _since(commit)
-        pages = _git("grep", "-lE", "-e", name_on_pages(Path(path)), "--", *PAGES).split()
+        pages = git(ROOT, "grep", "-lE", "-e", name_on_pages(Path(path)), "--", *PAGES).split()
         yield Age(path, commit[:8], date, changes, tuple(pages))
 
 
@@ -80,13 +79,8 @@ def stated_commit(path: Path) -> str | None:
 
 @cache
 def _since(commit: str) -> tuple[str, int | None]:
-    count = _git("rev-list", "--count", f"{commit}..HEAD", "--", "streamplace", "sim")
-    return _git("log", "-1", "--format=%cs", commit), int(count) if count else None
-
-
-def _git(*arguments: str) -> str:
-    run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
-    return run.stdout.strip()
+    count = git(ROOT, "rev-list", "--count", f"{commit}..HEAD", "--", "streamplace", "sim")
+    return git(ROOT, "log", "-1", "--format=%cs", commit), int(count) if count else None
 
 
 def main() -> None:

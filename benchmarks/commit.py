@@ -17,13 +17,12 @@ def running_commit(root: Path | None = None) -> str:
 
     It ends with `DIRTY` if tracked files have changes, except those in benchmarks/results.
     """
-    commit = _git(root or ROOT, "describe", "--always")
-    changes = _git(
-        root or ROOT, "status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS
-    )
+    commit = git(root or ROOT, "describe", "--always")
+    changes = git(root or ROOT, "status", "--porcelain", "--untracked-files=no", "--", ".", OUTPUTS)
     return commit + DIRTY * bool(changes)
 
 
-def _git(root: Path, *arguments: str) -> str:
+def git(root: Path, *arguments: str) -> str:
+    """Return what git prints in a checkout; an empty text if it fails."""
     run = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, cwd=root)
     return run.stdout.strip()

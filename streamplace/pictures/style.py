@@ -35,7 +35,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HATCHES = ("", "///", "...", "xxx", "\\\\\\", "ooo")
 GREY = "#6b6b6b"
 NAME = 34  # maximum number of characters of a name in a legend
-APART = 6  # as many lines as can be told apart; others are grey
+MAX_COLOURED = 6  # more lines cannot be distinguished; others are grey
 RC: dict[Any, Any] = {
     "axes.grid": True,
     "axes.axisbelow": True,
@@ -114,14 +114,14 @@ def line(i: int) -> dict[str, Any]:
 
 def line_of_few(i: int) -> dict[str, Any]:
     """Return the look of the i-th line of a picture with any number; see `legend_of_few`."""
-    if i < APART:
+    if i < MAX_COLOURED:
         return line(i)
     return {"color": GREY, "linestyle": "-", "marker": "", "linewidth": 0.7, "alpha": 0.5}
 
 
 def legend_of_few(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
     """Put one legend below all axes with the first lines, and how many others are grey."""
-    shown, others = list(names[:APART]), len(names) - APART
+    shown, others = list(names[:MAX_COLOURED]), len(names) - MAX_COLOURED
     if others > 0:
         shown.append(counted(others, "other"))
     legend_below(figure, handles[: len(shown)], shown)

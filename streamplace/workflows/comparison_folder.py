@@ -49,7 +49,7 @@ def _csv(result: Comparison) -> str:
 BUDGETS = DRAWN[-1]  # the picture of several budgets
 DRAW = "streamplace.pictures.comparison_pictures:draw"
 """Draws the pictures; loaded once they are wanted, since it loads matplotlib."""
-BARS = 6  # as many placers as can be told apart beside each other
+BARS = 6  # more placers beside each other cannot be distinguished
 Budgets = Mapping[str, Sequence[str]]
 """Name of a placer -> its names in the table, one for each of its budgets, ascending."""
 

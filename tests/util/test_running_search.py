@@ -37,7 +37,7 @@ def test_other_threads_are_not_counted() -> None:
 
 def test_only_what_the_first_report_is_about_counts() -> None:
     """A plan, for example, counts devices, and its searches for placements report rates."""
-    report("{} devices", 9.0)  # nobody waits
+    report("{} devices", 9.0)  # outside of `watch`
     with watch() as latest:
         assert latest.standing is None
         report("{} devices", None, 2.0)

@@ -59,7 +59,7 @@ class Proof(ABC):
         return self._reached <= self._bound * (1.0 + PROVEN)
 
     def report(self) -> None:
-        """Report how far the proof is to whoever waits for it."""
+        """Report how far the proof is; see `running_search.report`."""
         report(TIME, self._reached, self._bound)
 
     def result(self) -> Found:

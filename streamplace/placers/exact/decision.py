@@ -93,7 +93,7 @@ class Incumbent:
         self.report()
 
     def report(self) -> None:
-        """Report both bounds to whoever waits for the search."""
+        """Report both bounds; see `running_search.report`."""
         report(RATE, self.reached, self.bound)
 
     def proof(self) -> Found:
