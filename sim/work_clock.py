@@ -7,12 +7,9 @@ from contextlib import contextmanager
 
 
 class _Loading(threading.local):
-    """The seconds that a thread has spent in `loading`, and how many `loading` blocks it is in.
+    """The time that a thread has spent in `loading`, and how many `loading` blocks it is in."""
 
-    `seconds` are those of the clock that the thread counts, `cpu_seconds` CPU time in any case.
-    """
-
-    seconds = 0.0
+    wall_seconds = 0.0
     cpu_seconds = 0.0
     depth = 0
 
@@ -32,7 +29,7 @@ def now() -> float:
 
     Inside `loading` the clock runs; the time is subtracted when `loading` ends.
     """
-    return _seconds() - _loading.seconds
+    return cpu_now() if _counting.cpu else time.perf_counter() - _loading.wall_seconds
 
 
 def cpu_now() -> float:
@@ -43,17 +40,22 @@ def cpu_now() -> float:
     return time.process_time() - _loading.cpu_seconds
 
 
+def both() -> tuple[float, float]:
+    """Return what `now` and `cpu_now` return."""
+    return now(), cpu_now()
+
+
 @contextmanager
 def loading() -> Iterator[None]:
     """Stop the clock, since loading, done once per process, is not a cost of the placement."""
-    begun, cpu_begun = _seconds(), time.process_time()
+    begun, cpu_begun = time.perf_counter(), time.process_time()
     _loading.depth += 1
     try:
         yield
     finally:
         _loading.depth -= 1
         if not _loading.depth:
-            _loading.seconds += _seconds() - begun
+            _loading.wall_seconds += time.perf_counter() - begun
             _loading.cpu_seconds += time.process_time() - cpu_begun
 
 
@@ -69,7 +71,3 @@ def cpu_time() -> Iterator[None]:
         yield
     finally:
         _counting.cpu = before
-
-
-def _seconds() -> float:
-    return time.process_time() if _counting.cpu else time.perf_counter()

@@ -59,7 +59,8 @@ class PlaceOptions(options.Common):
     )
     time_limit: float | None = options.time_limit(
         "Seconds for the placer.  [default: 1 for auto, 10 for exact]\fFor auto, search and exact. "
-        "search has no time limit by default; it makes 100,000 evaluations plus 100 per operator."
+        "The default of auto is of CPU time, which other programs do not shorten. search has no "
+        "time limit by default; it makes 100,000 evaluations plus 100 per operator."
     )
     prefer: str | None = option(
         "--prefer",

@@ -4,6 +4,7 @@ from typing import cast
 
 from streamplace.cli.command import print_note
 from streamplace.placers.base import BOTH
+from streamplace.placers.goal import time_limit_of
 from streamplace.placers.registry import NamedPlacer
 from streamplace.placers.search.nearby import SAME
 from streamplace.problem.assumptions import assumptions
@@ -22,8 +23,8 @@ LEAST_NOTED_S = 0.25  # shorter searches have not run to their limit
 
 
 def print_slow_search(placer: NamedPlacer, cpu_s: float, seconds: float) -> None:
-    """Print that other programs left little CPU time to a search that ends by time."""
-    if placer.name == "auto" and "evaluations" not in placer.text:
+    """Print that other programs left little CPU time to a search whose time is limited."""
+    if time_limit_of(placer) is not None:
         left = f"other programs left the search {cpu_s:.2g} s of CPU time in {seconds:.2g} s"
         print_note(f"{left}; a longer --time-limit may find a better placement")
 

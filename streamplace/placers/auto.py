@@ -10,7 +10,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
-from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.budget import SECONDS, Budget, budget_of, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import NAMES, class_of, placer_of
 from streamplace.placers.search.annealing import COARSEST
@@ -44,7 +44,6 @@ from streamplace.sim import work_clock
 
 AS_GOOD = {True: FEWER, False: 1.0 - ROUNDING}
 """The share of the best throughput that is as good: where fewest devices are preferred or not."""
-SECONDS = 1.0  # the time limit without any other limit; docs/results/search.md has what .1 s loses
 POLICY = "policy:samples=16"
 TRIES = {
     "single": (0.0, 1),
@@ -120,9 +119,9 @@ class Auto(ReportingPlacer):
     Parameters
     ----------
     seconds
-        Wall time in seconds, without the time to load libraries and weights; default `SECONDS`
-        unless `evaluations` is set. It is asked between placers and within searches, so a placer
-        that has begun ends. Results then depend on the machine.
+        Wall time in seconds, without the time to load libraries and weights; without any limit,
+        `SECONDS` of CPU time. It is asked between placers and within searches, so a placer that has
+        begun ends. Results then depend on the machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
         Under the makespan objective, it is one for each number of devices.
@@ -152,19 +151,16 @@ class Auto(ReportingPlacer):
         UsageError
             Under an objective of a pass, if there is a preference.
         """
+        other = self.stand_in(problem.objective)
         refuse_preference(f"placer {self.name!r}", self.prefer, problem.objective)
-        if (other := self.stand_in(problem.objective)) is not None:
+        if other is not None:
             if (climbed := problem.objective.function("climbed")) is not None:
                 cheap: Found = climbed(problem, rng, start, other)
                 return cheap
             return other.run(problem, rng, start or fast_placement(problem, rng))
-        budget = Budget(self.seconds, self.evaluations)
-        if self.seconds is None and self.evaluations is None:
-            budget = Budget(SECONDS)
-        if (search := problem.objective.function("auto")) is not None:
-            found: Found = search(problem, rng, start, budget)
-            return found
-        return self._best(problem, rng, start, budget)
+        search: Callable[..., Found] = problem.objective.function("auto") or self._best
+        with budget_of(self.seconds, self.evaluations) as budget:
+            return search(problem, rng, start, budget)
 
     def stand_in(self, objective: Objective) -> BasePlacer | None:
         """Return a climb under objectives of which no search here knows."""

@@ -1,15 +1,19 @@
 """Budgets of searches: what is left of a limit on time or on changes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
 
 from streamplace.errors import Fault, UsageError
 from streamplace.sim import work_clock
 
+SECONDS = 1.0  # the limit where none is stated; docs/results/search.md has what .1 s loses
+
 
 @dataclass
 class Budget:
-    """A limit on wall time in seconds, on changes tried, or on both."""
+    """A limit on time in seconds, as `work_clock` counts them, on changes tried, or on both."""
 
     seconds: float | None = None
     evaluations: int | None = None
@@ -60,6 +64,19 @@ class Budget:
             evaluations = int(part * (evaluations - self._spent))
         seconds = None if self.seconds is None else part * self.seconds_left()
         return Budget(seconds, evaluations, _parent=self)
+
+
+@contextmanager
+def budget_of(seconds: float | None, evaluations: int | None) -> Iterator[Budget]:
+    """Give the budget of stated limits, or `SECONDS` of CPU time where none is stated.
+
+    Other work on the machine does not shorten a search that nobody asked to end by the clock.
+    """
+    if seconds is not None or evaluations is not None:
+        yield Budget(seconds, evaluations)
+        return
+    with work_clock.cpu_time():
+        yield Budget(SECONDS)
 
 
 def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:

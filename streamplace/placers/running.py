@@ -69,20 +69,20 @@ def run_placer(
     place_it = named.placer if named else chosen
     is_custom = not (named and named.is_ours)
     before = digest(problem) if is_custom else b""
-    started, cpu_started = work_clock.now(), work_clock.cpu_now()
+    started, cpu_started = work_clock.both()
     with _as_placer_error(name if named and is_custom else ""), within(name), counting() as counted:
         if isinstance(place_it, BasePlacer):
             place_it.check_supports(problem)
             found = place_it.run(problem, rng, start)
         else:
             found = Found(place_it(problem, rng, start))
-    seconds, cpu = work_clock.now() - started, work_clock.cpu_now() - cpu_started
+    ended, cpu_ended = work_clock.both()
     if is_custom and digest(problem) != before:
         problem.forget()
         raise CustomPlacerError(f"placer {name!r} changed arrays of the problem; copy them first")
     if is_custom:
         _check(problem, name, found)
-    return Outcome(found, seconds, cpu, counted.evaluations)
+    return Outcome(found, ended - started, cpu_ended - cpu_started, counted.evaluations)
 
 
 def improving(placer: str | Placer) -> BasePlacer | None:

@@ -168,9 +168,9 @@ def place_problem(
     """
     evaluator(problem)  # refuses loads that overflow, and objectives without an evaluator
     check_seed(seed)
+    goal = goal_of(confidence=confidence, max_latency=max_latency)
     name = name_of(placer)
     check_start(placer, start)
-    goal = goal_of(confidence=confidence, max_latency=max_latency)
     if goal is not None:
         goal.check(problem, placer, seed)
         placer = goal.placer(problem, placer)

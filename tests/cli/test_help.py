@@ -8,7 +8,7 @@ import click
 import pytest
 
 from streamplace.cli.registered import ABOUT, GROUP, TAKES, cli
-from streamplace.placers.auto import SECONDS
+from streamplace.placers.budget import SECONDS
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import taking_start
 from streamplace.util.entry_points import ours

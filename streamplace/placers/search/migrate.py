@@ -8,7 +8,7 @@ import numpy as np
 
 from streamplace.errors import UsageError
 from streamplace.placers.base import BOTH, Improver
-from streamplace.placers.budget import Budget, check_limits
+from streamplace.placers.budget import Budget, budget_of, check_limits
 from streamplace.placers.search.balance import Prefer, check_prefer, refuse_preference
 from streamplace.placers.search.current import Current, current_devices, moving_seconds
 from streamplace.placers.search.moves import best_with_fewest_moves, polished, with_fewest_moves
@@ -30,7 +30,6 @@ MAX_SINGLE = 64  # devices on which all operators are put: each is a placement t
 POLISHED = 3  # placements of most worth from which single moves continue; a guess, not tuned
 Worth = Callable[[Ints], Floats]  # of placements, (K,) for (K, V)
 PART = 0.5  # share of what is left of it for each chain, so that fewer moves can be tried; a guess
-SECONDS = 1.0  # the time limit without any other limit, as that of `auto`
 
 
 def best_for_price(search: Nearby, drafts: list[Ints], price: float, budget: Budget) -> Placement:
@@ -202,8 +201,7 @@ class Migrate:
         mean link: relative throughput (throughput / source rate) or, under the makespan objective,
         the share by which the makespan becomes shorter than without unnecessary moves.
     seconds, evaluations
-        Wall time in seconds (default 1 unless `evaluations` is set), or number of changes tried.
-
+        Limit on wall time in seconds, or on changes tried; without both, as that of `auto`.
     prefer
         ``balance``: where everything offered is carried, each whole percent by which the largest
         utilisation falls counts as a gain of 0.01. ``fewest``: nothing counts but throughput or
@@ -254,9 +252,12 @@ class Migrate:
         UnsuitableError
             Under the makespan objective, if the preference is ``balance``.
         """
-        budget = Budget(self.seconds, self.evaluations)
-        if self.seconds is None and self.evaluations is None:
-            budget = Budget(SECONDS)
+        with budget_of(self.seconds, self.evaluations) as budget:
+            return self._within(budget, problem, rng, start)
+
+    def _within(
+        self, budget: Budget, problem: Problem, rng: np.random.Generator, start: Placement | None
+    ) -> Placement:
         current = current_devices(problem, self.old)
         staying = with_fewest_moves(current).devices
         moves = self._moves(current, staying, rng)
