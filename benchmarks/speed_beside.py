@@ -8,7 +8,8 @@ that are compiled for this machine's processor, instead of those for every proce
 Each round runs the benchmarks of all in turn, with the same Python and packages. A first round,
 which compiles the kernels, is not counted. A line states the medians of a figure in this tree and
 in another, and the median ratio of the rounds: above 1, this tree is slower. Figures that only one
-tree has are named. Where another tree lacks a benchmark, this tree's runs with its packages.
+tree has are named. Where another tree lacks a benchmark, this tree's runs with its packages if it
+can.
 """
 
 import argparse
@@ -91,7 +92,7 @@ def main() -> None:
 def measured(
     tree: Path, variables: Mapping[str, str], module: str, *options: str
 ) -> dict[str, float]:
-    """Run a benchmark in a tree, this one's if it has none; return its figures by title.
+    """Run a benchmark in a tree, this one's if it has none; return its figures by title, if any.
 
     Parameters
     ----------
@@ -108,9 +109,9 @@ def measured(
         env={**variables, "PYTHONPATH": str(tree)},
         stdout=subprocess.PIPE,
         text=True,
-        check=True,
+        check=has_it,  # this tree's may need modules that the other lacks
     )
-    return dict(figures(run.stdout))
+    return {} if run.returncode else dict(figures(run.stdout))
 
 
 def figures(output: str) -> Iterator[tuple[str, float]]:

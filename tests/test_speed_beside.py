@@ -1,6 +1,7 @@
 """Figures of two versions, compared."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,11 @@ def test_a_tree_without_a_benchmark_runs_that_of_this_tree(
     assert figures_of(other) == {"a": 2.0}
     (other / "benchmarks" / "new.py").write_text(script.replace("'a  '", "'b  '"))
     assert figures_of(other) == {"b": 2.0}
+    (other / "product.py").unlink()
+    with pytest.raises(subprocess.CalledProcessError):
+        figures_of(other)
+    (other / "benchmarks" / "new.py").unlink()
+    assert figures_of(other) == {}, "this tree's benchmark needs what the other lacks"
 
 
 @pytest.mark.parametrize("rounds", ["0", "-1", "x"])

@@ -18,10 +18,13 @@ OF_LATEX = {
     "…": r"\ldots{}",
     "[": "{[}",  # at the beginning of a row, LaTeX would read an option of the line before
     "*": "{*}",
+    "`": r"\textasciigrave{}",
 } | {letter: "\\" + letter for letter in "&%$#_{}"}
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 """A minus of a number, which LaTeX sets as one in mathematics; other hyphens stay hyphens."""
-OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~"}
+TWO_HYPHENS = re.compile("-(?=-)")
+"""A hyphen before another one, of which LaTeX would make a dash."""
+OF_MARKDOWN = {letter: "\\" + letter for letter in r"\`*_[]<>|~&$"}
 COLUMN_PT = 240  # points: a column of ACM's two-column papers has 241, one of IEEE's 252
 LETTER_PT, GAP_PT = 4.0, 6  # mean letter of our tables in Computer Modern at 8 points, and a gap
 Best = Callable[..., Any]
@@ -151,7 +154,7 @@ def _in_markdown(text: str) -> str:
 def _in_latex(text: str) -> str:
     if text == "-":  # no value
         return "--"
-    return MINUS.sub("$-$", _escaped(text, OF_LATEX))
+    return MINUS.sub("$-$", TWO_HYPHENS.sub("-{}", _escaped(text, OF_LATEX)))
 
 
 def _escaped(text: str, letters: dict[str, str]) -> str:

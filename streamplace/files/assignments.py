@@ -115,7 +115,7 @@ def assignment_from_csv(text: str, where: str) -> dict[str, str]:
             if not header:
                 header = [cell.strip() for cell in row]
                 if header != HEADER:
-                    fault = separator_fault(header, HEADER[:1])
+                    fault = separator_fault(header)
                     raise FormatError(f"{place}: {fault or 'the header must be operator,device'}")
             elif len(row) != len(HEADER):
                 raise FormatError(f"{place}: expected 2 columns (got {len(row)})")

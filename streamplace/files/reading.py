@@ -8,7 +8,7 @@ import json
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -169,19 +169,10 @@ def to_csv(header: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
     return text.getvalue()
 
 
-def separator_fault(header: Sequence[str], first: Collection[str]) -> str:
-    """Return what is wrong if semicolons or tabs separate the columns of a CSV file, else no text.
-
-    Parameters
-    ----------
-    header
-        The cells of the header.
-    first
-        Names that the first column may have.
-    """
-    for separator, plural in ((";", "semicolons"), ("\t", "tabs")):
-        name, found, _ = header[0].partition(separator)
-        if len(header) == 1 and found and name.strip().lower() in first:
+def separator_fault(header: Sequence[str]) -> str:
+    """Return what is wrong if no commas separate the columns of a CSV file, else no text."""
+    for separator, plural in ((";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")):
+        if len(header) == 1 and separator in header[0]:
             return f"columns are separated by {plural}; separate them by commas"
     return ""
 

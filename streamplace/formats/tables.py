@@ -15,7 +15,6 @@ from streamplace.formats.columns import (
     SPEED,
     TIME,
     TO,
-    WORDS,
     Column,
     columns_of,
 )
@@ -89,7 +88,7 @@ def table_of(text: str) -> Table:
 
 
 def _header(row: list[str]) -> list[Column]:
-    if fault := separator_fault(row, (OPERATOR, *WORDS[OPERATOR], FROM, *WORDS[FROM])):
+    if fault := separator_fault(row):
         raise GraphError(f"{fault}, and write decimals with points")  # European spreadsheets
     columns = columns_of([cell.strip() for cell in row])
     if not _column_with(columns, OPERATOR) and not (

@@ -90,7 +90,7 @@ def draw_effects(axes: Axes, comparison: Comparison, i: int, placers: Sequence[i
     """Draw the points of placers at a source rate, and return a handle for a legend."""
     measure, count = comparison.measure, len(comparison.placers)
     columns = measure.columns(reference=comparison.reference)
-    mean, interval = columns[measure.in_papers[1]], columns[INTERVAL]
+    mean, interval = columns[measure.effect], columns[INTERVAL]
     look: dict[str, Any] = {
         "color": COLOURS[i % len(COLOURS)],
         "marker": MARKERS[i % len(MARKERS)],

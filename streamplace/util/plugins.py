@@ -72,7 +72,9 @@ def check_call(text: str, found: object, noun: str, arguments: Sequence[str]) ->
 
 
 def _kind(found: object) -> str:
-    return f"the class {found.__name__}" if isinstance(found, type) else f"a {type(found).__name__}"
+    if isinstance(found, type):
+        return f"the class {found.__name__}"
+    return f"a value of type {type(found).__name__}"
 
 
 def parameters_of(cls: type) -> dict[str, Any]:

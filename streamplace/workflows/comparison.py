@@ -124,6 +124,11 @@ class ScoreMeasure(ABC):
 
     @property
     @abstractmethod
+    def effect(self) -> str:
+        """The column of the differences or ratios whose interval `INTERVAL` is."""
+
+    @property
+    @abstractmethod
     def in_papers(self) -> tuple[str, ...]:
         """The columns of a table for a paper, which fit into one column of a page with two."""
 

@@ -107,7 +107,12 @@ class RelativeThroughput(ScoreMeasure):
     @property
     def in_papers(self) -> tuple[str, ...]:
         """The mean, and how much higher it is than that of the first placer."""
-        return "mean", DIFFERENCE, INTERVAL
+        return "mean", self.effect, INTERVAL
+
+    @property
+    def effect(self) -> str:
+        """The column of differences to the first placer."""
+        return DIFFERENCE
 
     @property
     def custom(self) -> str | None:

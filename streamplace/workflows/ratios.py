@@ -132,7 +132,12 @@ class RatioMeasure(ScoreMeasure):
     @property
     def in_papers(self) -> tuple[str, ...]:
         """Ratios, and placed cases where placers differ; means of makespans would be too wide."""
-        return "slr" if self.is_makespan else "mean", RATIO, INTERVAL, PLACED
+        return "slr" if self.is_makespan else "mean", self.effect, INTERVAL, PLACED
+
+    @property
+    def effect(self) -> str:
+        """The column of mean ratios to the first placer."""
+        return RATIO
 
     def problem(self, graph: StreamGraph, cluster: Cluster, rate: float | None) -> Problem:
         """Return the problem of a graph on a cluster, with the messages of the system."""

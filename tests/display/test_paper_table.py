@@ -17,7 +17,10 @@ from tests.support.comparisons import (
     random_makespans,
 )
 
-HARD = PaperTable("a", "50% & more_of -1", ["[x]", "a_b"], [("[y]", "-0.5"), ("*", "1e-05")])
+HARD = PaperTable(
+    *("a", "50% & more_of -1", ["[x]", "a_b"]),
+    [("[y]", "-0.5"), ("*", "1e-05"), ("`a--b`", "$3 & -")],
+)
 USUAL = ("metis", "metis-recursive-oracle", "greedy", "search:evaluations=20000")
 
 
@@ -27,6 +30,8 @@ def test_what_latex_would_read_as_commands_is_escaped() -> None:
     assert r"{[}x] & a\_b \\" in text
     assert r"{[}y] & $-$0.5 \\" in text, "an option of the line before"
     assert r"{*} & 1e-05 \\" in text
+    assert r"\textasciigrave{}a-{}-b\textasciigrave{} & \$3 \& - \\" in text
+    assert r"| \`a--b\` | \$3 \& - |" in HARD.markdown()
 
 
 def test_a_heading_wider_than_its_cells_has_two_lines() -> None:

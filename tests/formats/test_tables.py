@@ -63,6 +63,7 @@ def test_many_faults_of_a_kind_are_one_phrase() -> None:
         ("name,to,mips\n", "line 1: column 'mips' needs one of times, such as cpu_ms"),
         ("name;cpu_ms\nparse;5\n", "line 1: columns are separated by semicolons; separate"),
         ("operator\tinstructions\n", "line 1: columns are separated by tabs; separate them by"),
+        ("step|ms\nparse|5\n", "line 1: columns are separated by vertical bars; separate them"),
         ("operator,instructions\nparse\n", "line 2: expected 2 columns (got 1)"),
         ("operator,instructions\n,1\n", "line 2: needs the name of an operator, or both ends of"),
         ("name,cpu_ms,mips\na,1,0\n", "line 2: mips: must be above 0 (got '0')"),

@@ -41,7 +41,7 @@ def broken_placer(problem: sp.Problem, rng: Any, start: Any = None) -> sp.Placem
             broken_placer,
             r"graph layered_0: it raised ZeroDivisionError in test_placers\.py, line \d+: no devi",
         ),
-        (3, "a int is not a placer"),
+        (3, "a value of type int is not a placer"),
         (stateful_placer, "the same seed gives two placements; draw random numbers only from rng"),
         (careless_placer, "may not run on device 'a'"),
         ("nobody", "unknown placer"),
