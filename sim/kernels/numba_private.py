@@ -9,13 +9,16 @@ of all compiling. A function without a wrapper for Python needs neither.
 
 # ruff: noqa: SLF001 - private parts are what this module is about
 
+import os
 import pickle
 from collections.abc import Callable
+from itertools import count
 from typing import Any, cast
 
 from llvmlite import binding
 from numba import types as _types
 from numba.core import cgutils, serialize
+from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import global_compiler_lock
@@ -27,7 +30,7 @@ from numba.np.numpy_support import as_dtype
 
 from streamplace.sim import work_clock
 
-COMPILER = "1748a7552c3227cc46ca7345caaf6ee647f0b448868ebadb9a7ffa78be46ec67"
+COMPILER = "0f702c6609627789276121b43d93e46547954beaf7d10dae7e161d319a49f9aa"
 """Part of the keys of compiled kernels: another text compiles all of them anew, as is needed after
 a change of the passes below."""
 HOOKS = ("_cache", "get_call_template", "_compile_for_args", "add_overload", "overloads")
@@ -48,6 +51,20 @@ __all__ = [
 ]
 _DAMAGED = (AttributeError, EOFError, ImportError, IndexError, OSError, pickle.UnpicklingError)
 types = cast("Any", _types)  # its attributes have no annotations
+
+
+def _number_functions_apart() -> None:
+    """Number the functions that this process compiles from a random number on.
+
+    Their numbers are parts of their names in compiled code. Numba begins at 1 in every process, so
+    that functions compiled by two processes can have the same name, as its own functions for `sort`
+    and `argsort` do. A process that loads both would call the one that it has loaded first.
+    """
+    FunctionIdentity._unique_ids = count(int.from_bytes(os.urandom(7)))
+
+
+_number_functions_apart()
+os.register_at_fork(after_in_child=_number_functions_apart)
 
 
 def has_hooks(compiled: Any) -> bool:

@@ -11,7 +11,7 @@ from streamplace.cli.inputs import the_constraints, whole_placement
 from streamplace.cli.makespan_options import Asked, MakespanSettings
 from streamplace.cli.terminal import print_result
 from streamplace.errors import BackendError, located
-from streamplace.execution.progress import working
+from streamplace.execution.progress import search_line, working
 from streamplace.files.assignments import read_placement_json
 from streamplace.files.placements import proven_bound
 from streamplace.files.reading import name_of
@@ -124,7 +124,7 @@ def explain(chosen: ExplainOptions) -> None:
             raise click.UsageError(f"cannot combine --each-loss with --{name}")
     print_note(guesses(read.problem.graph))
     if chosen.each_loss:
-        with working("trying losses"), located(name_of(chosen.placement)):
+        with search_line("trying losses"), located(name_of(chosen.placement)):
             _print(chosen, explain_losses(read, seed=chosen.seed))
         return
     rules_file = chosen.constraints_file

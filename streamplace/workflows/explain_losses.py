@@ -19,6 +19,7 @@ from streamplace.scoring.registry import throughput_evaluator
 from streamplace.scoring.throughput import simulate
 from streamplace.util.arrays import Bools, Floats, Ints
 from streamplace.util.checks import check_seed
+from streamplace.util.running_search import report
 from streamplace.workflows.diff import moves_between
 from streamplace.workflows.explain import in_closed_form
 from streamplace.workflows.loss_explanation import LossEffect, LossExplanation
@@ -74,17 +75,19 @@ def explain_losses(placement: Placement | Result, *, seed: int = 0) -> LossExpla
     left = shares_left(placement, stopped)
     search = _Search(placement, score.relative_throughput, seed, len(losses))
     names, devices = placement.problem.graph.names, placement.problem.cluster.names
-    effects = [
-        LossEffect(
-            loss.name,
-            tuple(devices[d] for d in loss.devices),
-            loss.is_group,
-            tuple(names[v] for v in np.flatnonzero(row)),
-            share,
-            **search.after(loss.devices),
+    effects: list[LossEffect] = []
+    for loss, row, share in zip(losses, stopped, left, strict=True):
+        report("{} losses", None, tried=len(effects))
+        effects.append(
+            LossEffect(
+                loss.name,
+                tuple(devices[d] for d in loss.devices),
+                loss.is_group,
+                tuple(names[v] for v in np.flatnonzero(row)),
+                share,
+                **search.after(loss.devices),
+            )
         )
-        for loss, row, share in zip(losses, stopped, left, strict=True)
-    ]
     return LossExplanation(placement, score, tuple(sorted(effects, key=lambda one: one.rank)))
 
 

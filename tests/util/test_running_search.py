@@ -6,6 +6,7 @@ import pytest
 
 import streamplace as sp
 from streamplace.util.running_search import count, counting, report, watch
+from streamplace.workflows.explain_losses import explain_losses
 
 (GRAPH,) = sp.generate("layered", 1, operators=30, seed=3)
 UNEQUAL = sp.Cluster([sp.Device(f"d{i}", 2500.0 + 500 * i, price=5.0 + i) for i in range(8)])
@@ -86,6 +87,13 @@ def test_plans_and_sizes_report_what_they_minimise() -> None:
         assert watched.standing is not None
         assert (watched.standing.what, watched.standing.best) == (what, best)
         assert watched.standing.tried
+
+
+def test_losses_that_were_tried_are_reported() -> None:
+    placed = sp.place(GRAPH, "3x2500", placer="greedy").placement
+    with watch() as latest:
+        found = explain_losses(placed)
+    assert latest.standing == ("{} losses", None, None, len(found.effects) - 1)
 
 
 def test_searches_for_a_goal_do_not_report_rates_under_other_loads() -> None:

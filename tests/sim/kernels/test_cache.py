@@ -62,6 +62,27 @@ numbers.setflags(write=False)
 print(first_misplaced(numbers, numbers, 4))
 """
 
+SORTING = """
+import numpy as np
+from streamplace.sim.jit import kernel
+
+@kernel
+def largest(numbers):
+    numbers.sort()
+    return numbers[-1]
+
+@kernel
+def order(numbers):
+    return np.argsort(numbers)
+"""
+CALL = """
+import sys
+import numpy as np
+import sorting
+for name in sys.argv[1:]:
+    print(getattr(sorting, name)(np.array([3.0, 1.0, 2.0])))
+"""
+
 needs_file = pytest.mark.skipif(
     not bundle.PATH.exists(), reason="no file of kernels: run python -m streamplace.sim.kernels"
 )
@@ -257,3 +278,21 @@ def test_without_the_file_or_a_folder_kernels_are_compiled(tmp_path: Path) -> No
         [sys.executable, "-c", BELOW], env=environment, check=True, capture_output=True, text=True
     )
     assert run.stdout == "0\n"
+
+
+def test_kernels_that_two_processes_compiled_are_not_mixed_up(tmp_path: Path) -> None:
+    """Numba has a function of the same name for both, and numbers them alike in each process."""
+    (tmp_path / "sorting.py").write_text(SORTING)
+    variables = {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    variables["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+
+    def printed(*names: str) -> list[str]:
+        command = [sys.executable, "-c", CALL, *names]
+        run = subprocess.run(
+            command, env=os.environ | variables, capture_output=True, text=True, check=True
+        )
+        return run.stdout.splitlines()
+
+    assert printed("largest") == ["3.0"]
+    assert printed("order") == ["[1 2 0]"]
+    assert printed("largest", "order") == ["3.0", "[1 2 0]"]
