@@ -93,9 +93,22 @@ class Submitted:
     def apply_command(self, placement: Path, job: str, *more: str) -> list[str]:
         """Return the command that applies a placement."""
         arguments = [word for text in self.arguments for word in ("--arg", text)]
-        where = ["--url", self.flink.url, "--job", job, "--jar", str(self.jar)]
+        usual = {"--url": self.flink.url, "--job": job, "--jar": str(self.jar)}
         program = [sys.executable, "-m", "streamplace.cli.main"]
-        return [*program, "apply", "flink", str(placement), *where, *arguments, *more]
+        return [
+            *program,
+            "apply",
+            "flink",
+            str(placement),
+            *unless_stated(usual, more),
+            *arguments,
+            *more,
+        ]
+
+
+def unless_stated(usual: Mapping[str, str], stated: Sequence[str]) -> list[str]:
+    """Return the words of usual options that are not stated, since none may be given twice."""
+    return [word for name in usual if name not in stated for word in (name, usual[name])]
 
 
 def wait(ready: Any, failure: str, within_s: float = TIMEOUT_S) -> None:

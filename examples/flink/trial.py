@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +12,9 @@ from pathlib import Path
 from counting import Counting
 from local_flink import LocalFlink
 from scripting import ScriptError
+from submitted import unless_stated
 
-QUICK = ("--deadline", "3", "--start-timeout", "25")
+QUICK = {"--deadline": "3", "--start-timeout": "25"}
 APPLIED, FAILED, REFUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
 
 
@@ -37,7 +38,7 @@ class Trial:
 
     def apply(self, *more: str, name: str = "whole", expected: int, words: str = "") -> None:
         """Run apply to its end; check its exit code and its messages."""
-        command = self.counting.apply_command(self.placements[name], self.job, *QUICK, *more)
+        command = self._command(name, more)
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         self.compare(done, expected, words)
 
@@ -59,7 +60,7 @@ class Trial:
         code, text
             Exit code and stderr.
         """
-        command = self.counting.apply_command(self.placements[name], self.job, *QUICK, *more)
+        command = self._command(name, more)
         left = dict(acts)
         lines = []
         with subprocess.Popen(
@@ -89,6 +90,10 @@ class Trial:
         if number != signal.SIGKILL and code and "this command goes on" not in text:
             raise ScriptError(f"no advice in {text}")
         return text
+
+    def _command(self, name: str, more: Sequence[str]) -> list[str]:
+        options = (*unless_stated(QUICK, more), *more)
+        return self.counting.apply_command(self.placements[name], self.job, *options)
 
     def again(self) -> None:
         """Repeat the command, which must end with the placement applied."""
