@@ -112,9 +112,10 @@ class Auto(ReportingPlacer):
     lower bound is reached, the budget is spent, or many changes have not helped. Such a search runs
     on all devices and on the first 1, 2, 3, 4, 6, 8, 12, … of them.
 
-    Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits,
-    without an initial placement from the best one of a few fast placers. Total costs on two devices
-    and of few placements are then proven, by a minimum cut and by trying all.
+    Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits, or
+    with its own without any; without an initial placement, from the best one of a few fast placers.
+    Total costs on two devices and of few placements are then proven, by a minimum cut and by trying
+    all.
 
     Parameters
     ----------
