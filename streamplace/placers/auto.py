@@ -30,8 +30,12 @@ from streamplace.placers.search.balance import (
     settled,
 )
 from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
-from streamplace.placers.search.consolidate import AS_GOOD as FEWER
-from streamplace.placers.search.consolidate import consolidate, fewest_devices, proven_fewest
+from streamplace.placers.search.consolidate import (
+    AS_GOOD,
+    consolidate,
+    fewest_devices,
+    proven_fewest,
+)
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
 from streamplace.placers.starting import fast_placement, first_row
@@ -42,8 +46,6 @@ from streamplace.scoring.registry import evaluator, qualities, throughput_evalua
 from streamplace.scoring.score import ROUNDING
 from streamplace.sim import work_clock
 
-AS_GOOD = {True: FEWER, False: 1.0 - ROUNDING}
-"""The share of the best throughput that is as good: where fewest devices are preferred or not."""
 POLICY = "policy:samples=16"
 TRIES = {
     "single": (0.0, 1),
@@ -103,9 +105,9 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among the best placements, and
-    among those the least traffic between devices. If ``fewest`` is asked for, placements within
-    0.1% of the best throughput are as good. Identical devices are used in the order of the cluster,
-    unless there is an initial placement or `ties` prefers others.
+    among those the least traffic between devices. If ``fewest`` is asked for and not all placements
+    are tried, those within 0.1% of the best throughput are as good. Identical devices are used in
+    the order of the cluster, unless there is an initial placement or `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
@@ -207,7 +209,8 @@ class Auto(ReportingPlacer):
                     fewest = None
                 return Found(chosen, bound, proven, fewer_devices=fewest)
         else:
-            as_good = AS_GOOD[self.prefer == "fewest" and not every]
+            # The optimum is known, so that nothing of it is given up for fewer devices.
+            as_good = 1.0 - ROUNDING if every else self._as_good
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound, proven)
 
@@ -228,17 +231,22 @@ class Auto(ReportingPlacer):
         # Searches ask for quick runs; by the exact score, that of the closed form may be better.
         if not throughput_evaluator(problem).scores_differ or chosen == closed:
             return chosen
-        score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]
+        score, least = evaluator(problem).score, self._as_good
         if score(chosen.devices).quality >= least * score(closed.devices).quality:
             return chosen
         return closed
+
+    @property
+    def _as_good(self) -> float:
+        """The share of the best throughput that is as good."""
+        return AS_GOOD if self.prefer == "fewest" else 1.0 - ROUNDING
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
     ) -> Placement:
         if balances(self.prefer, start) and carries_all(problem, placements):
             return most_balanced(problem, placements)
-        return fewest_devices(problem, placements, AS_GOOD[self.prefer == "fewest"])
+        return fewest_devices(problem, placements, self._as_good)
 
     def _searched(
         self,
