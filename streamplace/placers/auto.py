@@ -177,7 +177,8 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Found:
         """Return the best placement of streams of tuples, and a bound if one was proven."""
-        # No bound is known, as with the engine, where a score takes long: the closed form leads.
+        # No bound is known, as with the engine, where a score takes long, so that `bottleneck` is
+        # searched instead.
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
         bound = fewest = None
@@ -200,16 +201,16 @@ class Auto(ReportingPlacer):
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
-            # Nobody runs on these devices yet, so that equal ones may be exchanged.
+            # Nothing runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
                 chosen = settled(problem, [best.canonical(), best])
                 used = len(np.unique(chosen.devices))
-                # Whoever states a preference knows the other one.
+                # A user who states a preference knows of the other one and needs no advice.
                 if self.prefer is not None or (fewest is not None and fewest >= used):
                     fewest = None
                 return Found(chosen, bound, proven, fewer_devices=fewest)
         else:
-            # The optimum is known, so that nothing of it is given up for fewer devices.
+            # Where all placements were tried, no throughput is given up for fewer devices.
             as_good = 1.0 - ROUNDING if every else self._as_good
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound, proven)
@@ -217,7 +218,7 @@ class Auto(ReportingPlacer):
     def _by_runs(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Placement:
-        """Return the best of the placers' placements and of the one that ``bottleneck`` leads to.
+        """Return the best of the placers' placements and of the one found under ``bottleneck``.
 
         Its score is not below that of the latter.
         """
