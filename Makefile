@@ -99,7 +99,6 @@ $(RAY)/.ready: locks/ray-cluster.txt
 ray-loop: $(READY) $(RAY)/.ready
 	PYTHONPATH=examples/ray:examples/flink $(BIN)/python -m benchmarks.actors $(RAY)
 
-
 testbed-short: $(READY)
 	$(BIN)/python -m benchmarks.testbed short
 

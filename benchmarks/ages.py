@@ -3,11 +3,13 @@
     python -m benchmarks.ages
 
 A line states the number of commits that changed streamplace/ or sim/ since, the commit, its date,
-the result, and the pages that name it; claims of papers rest on the results of their studies.
+the result, and the pages that name it or its command; claims of papers rest on the results of their
+studies.
 The commit is the one that the result names, or else the last one that changed its file.
 """
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +24,9 @@ KEPT = (
     "benchmarks/*/*.jsonl*",
     "benchmarks/*/*.json.gz",
 )
+MODULES = "benchmarks."
+OTHER_WORDS = "( [^-` ][^` ]*)*"
+"""Words of a command besides options."""
 PAGES = ("README.md", "docs", "benchmarks/**/README.md", "streamplace/**/*.md")
 
 
@@ -53,7 +58,9 @@ def ages() -> Iterator[Age]:
         stated = stated_commit(ROOT / path)
         commit = stated or git(ROOT, "log", "-1", "--format=%h", "--", path)
         date, changes = _since(commit)
-        pages = git(ROOT, "grep", "-lE", "-e", name_on_pages(Path(path)), "--", *PAGES).split()
+        patterns = [name_on_pages(Path(path)), *command_on_pages(_head(ROOT / path)[:1])]
+        either = "|".join(f"({pattern})" for pattern in patterns)
+        pages = git(ROOT, "grep", "-lE", "-e", either, "--", *PAGES).split()
         yield Age(path, commit[:8], date, changes, tuple(pages))
 
 
@@ -68,13 +75,33 @@ def name_on_pages(path: Path) -> str:
     return f"(^|[^-a-z0-9]){re.escape(path.name)}".replace(r"\-", "-")
 
 
+def command_on_pages(lines: list[str]) -> Iterator[str]:
+    """Yield the pattern of how pages write the command of a benchmark in its first line, if any.
+
+    Files and words in capitals may be others on a page, where ``record`` may also run the command.
+    """
+    for line in lines:
+        words = shlex.split(line.partition(": commit")[0])
+        if words[:2] == ["python", "-m"] and words[2].startswith(MODULES):
+            name = re.escape(words[2].removeprefix(MODULES))
+            options = [word for word in words[3:] if "/" not in word and not word.isupper()]
+            rest = "".join(f"{OTHER_WORDS} {re.escape(word)}" for word in options)
+            command = f"{name}{rest}".replace(r"\-", "-")  # which git does not know
+            yield rf"benchmarks\.(record )?{command}{OTHER_WORDS}(`| +#|$)"
+
+
 def stated_commit(path: Path) -> str | None:
     """Return the commit that the first lines of a recorded output state, if any."""
-    if path.suffix != ".txt":
-        return None
-    with path.open() as file:
-        found = STATED.search("".join(line for line, _ in zip(file, range(4), strict=False)))
+    found = STATED.search("\n".join(_head(path)))
     return found[1] if found else None
+
+
+def _head(path: Path) -> list[str]:
+    """Return the first lines of a recorded output; nothing of other results."""
+    if path.suffix != ".txt":
+        return []
+    with path.open() as file:
+        return [line.rstrip("\n") for line, _ in zip(file, range(4), strict=False)]
 
 
 @cache

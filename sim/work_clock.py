@@ -33,7 +33,7 @@ def now() -> float:
 
 
 def cpu_now() -> float:
-    """Return the CPU time of the process in seconds, without that spent in `loading`.
+    """Return the CPU time of the process in seconds, without that during this thread's `loading`.
 
     It counts all threads of the process, and none of its child processes.
     """

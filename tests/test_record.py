@@ -91,6 +91,36 @@ def test_pages_name_a_result_as_a_whole(result: str, text: str, is_named: bool) 
     assert (re.search(pattern, text) is not None) is is_named
 
 
+@pytest.mark.parametrize(
+    ("command", "text", "is_named"),
+    [
+        ("scale", "`python -m benchmarks.scale` (commit 0123abcd)", True),
+        ("scale", "python -m benchmarks.scale  # hours", True),
+        ("page", "`python -m benchmarks.record page` with", True),
+        ("latency", "`python -m benchmarks.latency_limits`", False),
+        ("latency", "`python -m benchmarks.latency --arrivals bursts`", False),
+        (
+            "searching a/b.gz --every 63",
+            "`python -m benchmarks.searching DATASET --every 63`",
+            True,
+        ),
+        (
+            "searching a/b.gz --every 63",
+            "`python -m benchmarks.searching DATASET --every 6`",
+            False,
+        ),
+        ("makespans.auto --seed 9 --lines FILE", "`benchmarks.makespans.auto --seed 9`", False),
+    ],
+)
+def test_pages_name_a_result_by_its_command(command: str, text: str, is_named: bool) -> None:
+    (pattern,) = ages.command_on_pages([f"python -m benchmarks.{command}"])
+    assert (re.search(pattern, text) is not None) is is_named
+
+
+def test_results_of_scripts_have_no_command_of_a_benchmark() -> None:
+    assert [*ages.command_on_pages(["python examples/flink/loop.py", "{}"])] == []
+
+
 def test_results_have_an_age_or_an_unknown_commit(capsys: pytest.CaptureFixture[str]) -> None:
     ages.main()
     lines = capsys.readouterr().out.splitlines()

@@ -28,7 +28,7 @@ def ranks(arguments: argparse.Namespace) -> None:
     """Run the tests of the rankings T2 and T3 (from the paper) and T4, and of CEPSim's defects."""
     for title, name in (
         ("ranks of T2, T3 and T4", "test_measured_ranks.py"),
-        ("defects of CEPSim", "test_cepsim_defects.py"),
+        ("defects of CEPSim", "test_loop.py"),
     ):
         command = [sys.executable, "-m", "pytest", "--no-header", str(TESTS / name)]
         done = subprocess.run(command, check=False, capture_output=True, text=True)

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-vars(np)["float"] = float  # Estee needs this name, which numpy 1.24 has removed,
-vars(collections)["Iterable"] = Iterable  # and this one, which Python 3.10 has removed
+vars(np)["float"] = float  # Estee needs this name, which numpy 1.24 has removed
+vars(collections)["Iterable"] = Iterable  # likewise, which Python 3.10 has removed
 
 from estee import schedulers  # noqa: E402
 from estee.common import DataObject, TaskGraph  # noqa: E402

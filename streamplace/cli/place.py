@@ -70,8 +70,9 @@ class PlaceOptions(options.Common):
         "search; it also counts where one operator limits throughput that fills no device or link. "
         "balance lowers the largest utilisation, then the second largest, and so on, then streams "
         "between racks, prices and traffic. With auto, fewest uses the fewest devices that it "
-        "finds to reach 99.9% of the best throughput, and little traffic; with search it improves "
-        "nothing more. To find the fewest or cheapest devices that suffice, use plan.",
+        "finds to reach 99.9% of the best throughput (all of it, where it tries all placements), "
+        "and little traffic; with search it improves nothing more. To find the fewest or cheapest "
+        "devices that suffice, use plan.",
     )
     confidence: float | None = option(
         "--confidence",

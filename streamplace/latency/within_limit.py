@@ -40,8 +40,8 @@ NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settl
 TRIED = 3  # placements of the lowest estimates that are simulated
 FEW = 2_000  # placements up to which all are screened
 MOVES = 300  # per unit and start
-SCREENS = 5_000  # in all, at most: about 2 s,
-SIZE = 1_000  # with so many operators and streams, each takes twice as long
+SCREENS = 5_000  # in all, at most: about 2 s
+SIZE = 1_000  # operators and streams with which a screen takes twice as long
 ADVISED = 300  # operators, above which a refusal has no advice. It takes two runs of auto and one
 # check: 0.9 s of CPU time with 3 operators, 1.4 s with 100, and 2.3 s with 300.
 ADVICE_S = 3.0  # nor has it advice within a shorter time limit

@@ -30,8 +30,12 @@ from streamplace.placers.search.balance import (
     settled,
 )
 from streamplace.placers.search.chains import CONTIGUOUS, best_of_chains, splits_well
-from streamplace.placers.search.consolidate import AS_GOOD as FEWER
-from streamplace.placers.search.consolidate import consolidate, fewest_devices, proven_fewest
+from streamplace.placers.search.consolidate import (
+    AS_GOOD,
+    consolidate,
+    fewest_devices,
+    proven_fewest,
+)
 from streamplace.placers.search.exhaustive import best_and_cheapest
 from streamplace.placers.search.pool import Pool
 from streamplace.placers.starting import fast_placement, first_row
@@ -42,8 +46,6 @@ from streamplace.scoring.registry import evaluator, qualities, throughput_evalua
 from streamplace.scoring.score import ROUNDING
 from streamplace.sim import work_clock
 
-AS_GOOD = {True: FEWER, False: 1.0 - ROUNDING}
-"""The share of the best throughput that is as good: where fewest devices are preferred or not."""
 POLICY = "policy:samples=16"
 TRIES = {
     "single": (0.0, 1),
@@ -80,13 +82,14 @@ NODES = 10_000  # of the first branch and bound; later ones have twice as many a
 FEWEST_NODES = 100  # below, a proof is not worth its tables
 # Changes of a search that take the time of a node, about; for limits without a clock.
 CHANGES_PER_NODE = 50
-# About what `SECONDS` allow on a machine of today, for answers that must not depend on the machine.
+# For answers that must not depend on the machine. Guesses: they take 46 to 70 ms of CPU time on
+# three problems of 100 to 1,000 operators, so that `SECONDS` find more.
 EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes
 MAX_EVALUATIONS = 4_000_000  # at most: a few seconds on 100,000 operators
 
 
 def evaluations_by_default(operators: int) -> int:
-    """Return a limit of changes, for so many operators, that takes about as long as `SECONDS`."""
+    """Return a limit of changes, for so many operators, where no clock is to decide the answer."""
     return min(EVALUATIONS + PER_OPERATOR * operators, MAX_EVALUATIONS)
 
 
@@ -102,9 +105,9 @@ class Auto(ReportingPlacer):
     Where everything offered is carried, or an operator limits it that fills no device or link,
     ``balance`` then lowers the largest utilisation, the second largest, and so on (see `balance`).
     Otherwise, and with ``fewest``, the result has the fewest devices among the best placements, and
-    among those the least traffic between devices. If ``fewest`` is asked for, placements within
-    0.1% of the best throughput are as good. Identical devices are used in the order of the cluster,
-    unless there is an initial placement or `ties` prefers others.
+    among those the least traffic between devices. If ``fewest`` is asked for and not all placements
+    are tried, those within 0.1% of the best throughput are as good. Identical devices are used in
+    the order of the cluster, unless there is an initial placement or `ties` prefers others.
 
     Under the makespan objective, the quick placers of `Search` are run. Where there are at most
     100,000 placements, all that the bounds do not rule out are tried, for up to half of the budget.
@@ -112,9 +115,10 @@ class Auto(ReportingPlacer):
     lower bound is reached, the budget is spent, or many changes have not helped. Such a search runs
     on all devices and on the first 1, 2, 3, 4, 6, 8, 12, … of them.
 
-    Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits,
-    without an initial placement from the best one of a few fast placers. Total costs on two devices
-    and of few placements are then proven, by a minimum cut and by trying all.
+    Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits, or
+    with its own without any; without an initial placement, from the best one of a few fast placers.
+    Total costs on two devices and of few placements are then proven, by a minimum cut and by trying
+    all.
 
     Parameters
     ----------
@@ -173,7 +177,8 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Found:
         """Return the best placement of streams of tuples, and a bound if one was proven."""
-        # No bound is known, as with the engine, where a score takes long: the closed form leads.
+        # No bound is known, as with the engine, where a score takes long, so that `bottleneck` is
+        # searched instead.
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
         bound = fewest = None
@@ -196,23 +201,24 @@ class Auto(ReportingPlacer):
         balancing = balances(self.prefer, start)
         if balancing and may_spread(problem, placements):
             best = balanced(problem, rng, placements, budget, search=False)
-            # Nobody runs on these devices yet, so that equal ones may be exchanged.
+            # Nothing runs on these devices yet, so that equal ones may be exchanged.
             if start is None:
                 chosen = settled(problem, [best.canonical(), best])
                 used = len(np.unique(chosen.devices))
-                # Whoever states a preference knows the other one.
+                # A user who states a preference knows of the other one and needs no advice.
                 if self.prefer is not None or (fewest is not None and fewest >= used):
                     fewest = None
                 return Found(chosen, bound, proven, fewer_devices=fewest)
         else:
-            as_good = AS_GOOD[self.prefer == "fewest" and not every]
+            # Where all placements were tried, no throughput is given up for fewer devices.
+            as_good = 1.0 - ROUNDING if every else self._as_good
             best = consolidate(problem, rng, placements, budget, as_good)
         return Found(best.canonical() if start is None else best, bound, proven)
 
     def _by_runs(
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Placement:
-        """Return the best of the placers' placements and of the one that ``bottleneck`` leads to.
+        """Return the best of the placers' placements and of the one found under ``bottleneck``.
 
         Its score is not below that of the latter.
         """
@@ -226,17 +232,22 @@ class Auto(ReportingPlacer):
         # Searches ask for quick runs; by the exact score, that of the closed form may be better.
         if not throughput_evaluator(problem).scores_differ or chosen == closed:
             return chosen
-        score, least = evaluator(problem).score, AS_GOOD[self.prefer == "fewest"]
+        score, least = evaluator(problem).score, self._as_good
         if score(chosen.devices).quality >= least * score(closed.devices).quality:
             return chosen
         return closed
+
+    @property
+    def _as_good(self) -> float:
+        """The share of the best throughput that is as good."""
+        return AS_GOOD if self.prefer == "fewest" else 1.0 - ROUNDING
 
     def _chosen(
         self, problem: Problem, start: Placement | None, placements: list[Placement]
     ) -> Placement:
         if balances(self.prefer, start) and carries_all(problem, placements):
             return most_balanced(problem, placements)
-        return fewest_devices(problem, placements, AS_GOOD[self.prefer == "fewest"])
+        return fewest_devices(problem, placements, self._as_good)
 
     def _searched(
         self,

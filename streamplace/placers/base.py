@@ -53,7 +53,7 @@ class Found:
     Parameters
     ----------
     bound
-        Proven upper bound on the throughput of any placement, in tuples/s; see `score.throughput`.
+        Proven upper bound on the throughput of any placement, in tuples/s; see `ThroughputScore`.
         Under the makespan objective, lower bound on the makespan of any placement, in seconds. None
         if the placer proved none.
     optimal

@@ -13,7 +13,10 @@ SECONDS = 1.0  # the limit where none is stated; docs/results/search.md has what
 
 @dataclass
 class Budget:
-    """A limit on time in seconds, as `work_clock` counts them, on changes tried, or on both."""
+    """A limit on time in seconds, as `work_clock` counts them, on changes tried, or on both.
+
+    What is charged to a part of a budget is charged to the whole, too.
+    """
 
     seconds: float | None = None
     evaluations: int | None = None
@@ -40,28 +43,27 @@ class Budget:
         return self.seconds - (work_clock.now() - self._begun)
 
     def charge(self, changes: int, seconds: float) -> None:
-        """Record the cost of a chain: at least one change, even if it started at the bound."""
+        """Record changes and their time: at least one, so that a search at its bound ends, too."""
         self._spent += max(1, changes)
         self._pace = seconds / max(1, changes)
         if self._parent is not None:
             self._parent.charge(changes, seconds)
 
     def within(self, seconds: float) -> "Budget":
-        """Return this budget with at most `seconds` left, if it is limited by time."""
+        """Return a part of this budget of at most some seconds; all of it without a time limit."""
         if self.seconds is None:
             return self
-        return Budget(min(seconds, self.seconds_left()), self.evaluations, _parent=self)
+        evaluations = None if self.evaluations is None else self.evaluations_left()
+        return Budget(min(seconds, self.seconds_left()), evaluations, _parent=self)
 
     def up_to(self, changes: int) -> "Budget":
-        """Return this budget with at most a number of changes left."""
+        """Return a part of this budget of at most a number of changes."""
         seconds = None if self.seconds is None else self.seconds_left()
         return Budget(seconds, min(changes, self.evaluations_left()), _parent=self)
 
     def share(self, part: float) -> "Budget":
-        """Return a budget with a share of what is left; its costs also count against this one."""
-        evaluations = self.evaluations
-        if evaluations is not None:
-            evaluations = int(part * (evaluations - self._spent))
+        """Return a part of this budget: a share of what is left."""
+        evaluations = None if self.evaluations is None else int(part * self.evaluations_left())
         seconds = None if self.seconds is None else part * self.seconds_left()
         return Budget(seconds, evaluations, _parent=self)
 

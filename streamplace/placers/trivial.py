@@ -152,7 +152,7 @@ class Random(BasePlacer):
 
 @dataclass(frozen=True)
 class Greedy(InOrder):
-    """Places each operator where the utilisations that it raises are lowest.
+    """Place each operator where the utilisations that it raises are lowest.
 
     See `streamplace.sim.greedy`.
 

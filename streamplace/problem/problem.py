@@ -38,8 +38,8 @@ class Problem(Displayable):
     Parameters
     ----------
     graph
-        The job; all its numbers must be known. Operators with several instances are replaced by
-        these, ``name[0]``, ``name[1]``, ….
+        The job; its numbers must be known where tuples arrive. Operators with several instances are
+        replaced by these, ``name[0]``, ``name[1]``, ….
     cluster
         A cluster, or text such as ``5x2500`` for `Cluster.parse`. None stands for the cluster of
         the paper, ``5x2500``.
@@ -62,8 +62,9 @@ class Problem(Displayable):
     Raises
     ------
     ProblemError
-        If the model or a number of the graph is unknown, if there is no source rate, if a rate or
-        the target utilisation is out of range, or if constraints name unknown operators or devices.
+        If the model is unknown, or a number that loads depend on, if there is no source rate, if a
+        rate or the target utilisation is out of range, or if constraints name unknown operators or
+        devices.
     InfeasibleError
         If constraints, labels or limits of devices provably allow no placement.
     """

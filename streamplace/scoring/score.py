@@ -107,7 +107,7 @@ class ThroughputScore(DeviceTable, Score):
     relative_throughput
         Throughput as a share of the source rate.
     bottleneck
-        The device or link with the largest utilisation.
+        The device, link, uplink or operator with the largest utilisation.
     devices
         Loads of all devices.
     links

@@ -12,15 +12,13 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import CompiledProblem, at_all_rates
 from streamplace.scoring.evaluator import LoadTrace, LocalSearch, Placements
 from streamplace.scoring.loads import Bottleneck, LinkLoad, UplinkLoad, device_loads
-from streamplace.scoring.score import ThroughputScore
+from streamplace.scoring.score import ROUNDING, ThroughputScore
 from streamplace.sim.closed_form.bottleneck import utilisations, worst_utilisation
 from streamplace.sim.exact import LoadBounds
 from streamplace.sim.flow import as_rows
 from streamplace.sim.links import all_crossed
 from streamplace.sim.work import own_utilisations
 from streamplace.util.arrays import Bools, Floats, Ints
-
-ROUNDING = 1e-9  # relative difference of throughputs that counts as equal
 
 
 class ThroughputEvaluator(ABC):
@@ -69,8 +67,8 @@ class ThroughputEvaluator(ABC):
 
         There are two bounds, both functions of the problem only. This one takes a few milliseconds,
         or time in proportion to the graph, so that every search can stop at it. `bound`, which is
-        printed, takes up to 20 ms with 50 operators and .2 s with more. The methods of both are in
-        `streamplace.sim.exact.bounds`. Utilisation is relative to the usable capacity.
+        printed, takes 10 to 40 ms with 50 operators and up to .2 s with more. The methods of both
+        are in `streamplace.sim.exact.bounds`. Utilisation is relative to the usable capacity.
         """
         return self._compiled.least_utilisation(links_count=self.linear)
 

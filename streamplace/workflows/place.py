@@ -103,9 +103,9 @@ def place(
     seed
         Seed of all random choices, at least 0; the same seed gives the same placement.
     confidence
-        Probability, above 0 and below 1, with which the placement should carry the source rate,
-        over the standard errors of the costs. A search for a higher probability then follows the
-        placer, and the result has `Confidence`. Requires a closed form.
+        Probability, above 0 and at most 0.999, with which the placement should carry the source
+        rate, over the standard errors of the costs. A search for a higher probability then follows
+        the placer, and the result has `Confidence`. Requires a closed form.
     max_latency
         Limit on the latency of single tuples, such as ``p99=200ms``; see `LatencyLimit.parse`. The
         answer is in the result's `latency`.

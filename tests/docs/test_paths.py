@@ -20,6 +20,7 @@ PAGES = [
 ]
 LINK = re.compile(r"\]\(([^)#:]+\.\w+)(?:#[^)]*)?\)")  # not to other sites, nor within a page
 MODULE = re.compile(r"`([\w/]+\.py)`")
+SCRIPTED = re.compile(r"\b((?:sim|streamplace)/[\w/]+\.py)\b")
 FILE = re.compile(r"`((?:tests|docs|benchmarks)/(?!a/|sim/a/)[\w/-]+\.\w+)`")  # a/ is an example
 
 
@@ -73,6 +74,12 @@ def test_modules_that_pages_of_packages_name_exist(page: Path) -> None:
 
 def test_modules_that_the_design_names_exist() -> None:
     assert [*missing_modules(PACKAGE, DESIGN)] == []
+
+
+def test_modules_that_scripts_of_the_report_name_exist() -> None:
+    scripts = (PACKAGE / "reports" / "page").glob("*.js")
+    named = ((script, each) for script in scripts for each in SCRIPTED.findall(script.read_text()))
+    assert [(script.name, each) for script, each in named if not (ROOT / each).exists()] == []
 
 
 def test_a_module_of_another_package_is_missing() -> None:

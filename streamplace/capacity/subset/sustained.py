@@ -27,8 +27,8 @@ from streamplace.util.arrays import Floats, Ints
 
 FEW_PLACEMENTS = 5_000  # if there are at most this many, all are tried
 BESIDE_AUTO = Greedy(), Multilevel()  # tried first where one that carries everything is enough
-AGAIN = 4  # times as many changes where the first search does not carry everything,
-MOST_AGAIN = 4_000_000  # up to so many
+AGAIN = 4  # times as many changes where the first search does not carry everything
+MOST_AGAIN = 4_000_000  # changes of that second search, unless the first one had more
 
 
 class Sustained(NamedTuple):

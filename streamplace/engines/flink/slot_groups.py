@@ -1,4 +1,4 @@
-"""Writers of Flink's slot-sharing groups and labels  and of a Java class for a job."""
+"""Writers of Flink's slot-sharing groups and labels, and of a Java class for a job."""
 
 import json
 from importlib.resources import files

@@ -225,7 +225,7 @@ class DopplerBatch(SortedBatch[DopplerProblem]):
     problem_of
         (V,) int64 problem of each operator.
     values, value_of, source, target
-        The streams in both directions as `edges.Groups`.
+        The streams in both directions as `Groups`.
     to_exit, to_entry
         Pairs of batch indices, (N,) each: an operator, and one on its longest path.
     """

@@ -95,7 +95,7 @@ class Head(nn.Module):
 
 
 class TwoWayNetwork(nn.Module):
-    """GiPH, GiPH-k and GiPH-NE: an embedding of features, and messages in both directions.
+    """GiPH, GiPH-k, GiPH-NE and GiPH-task-eft: embedded features, and messages in both directions.
 
     The features of a node are embedded by two layers, which both directions share, and the
     embeddings of both directions are joined. GiPH-NE reads the mean features of a node's outgoing
@@ -205,7 +205,7 @@ def against(view: View) -> Direction:
 
 
 class Pass(torch.autograd.Function):
-    """Embeddings after a pass; see `kernels.passing.receive` for the formula and the shapes."""
+    """Embeddings after a pass; see `view.receive` for the formula and the shapes."""
 
     @staticmethod
     def forward(ctx: Any, direction: Direction, own: Tensor, *parameters: Tensor) -> Tensor:

@@ -92,7 +92,7 @@ class Sight:
     Attributes
     ----------
     potential
-        (N,) the fourth feature of each pair; see `potentials`.
+        (N,) the fourth feature of each pair; see `sight_of`.
     start, finish
         (V,) simulated times in seconds; None under throughput.
     critical_operators, critical_streams

@@ -161,7 +161,7 @@ class Block(nn.Module):
 
 
 class Convolution(nn.Module):
-    """A graph convolution, Â X W + b (Kipf and Welling 2017); see `smoothing.normalised`."""
+    """A graph convolution, Â X W + b (Kipf and Welling 2017); see `normalised`."""
 
     def __init__(self, length: int) -> None:
         super().__init__()

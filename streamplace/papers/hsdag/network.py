@@ -93,7 +93,7 @@ class Loaded(Head):
     """A head for any number of devices, which places the heaviest groups first and reads loads.
 
     The logit of a device is w · relu(A g + B x + b), where g is the vector of the group and x are
-    the loads of the device so far, see `kernels.loads.place_groups`.
+    the loads of the device so far, see `kernels.place_groups`.
     """
 
     def __init__(self, features: int, hidden: int) -> None:
@@ -190,7 +190,7 @@ class Parser(Protocol):
 
 @dataclass(frozen=True)
 class ByScore:
-    """The parser of HSDAG, see `kernels.parsing`.
+    """The parser of HSDAG, see `kernels.parse`.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ class ByScore:
 class GroupingNetwork(nn.Module):
     """Joint embedding and grouping, after Graph Parsing Networks (Song et al., ICLR 2024).
 
-    Each level embeds the vertices, scores their edges, parses them into groups (`kernels.parsing`)
+    Each level embeds the vertices, scores their edges, parses them into groups (`kernels.parse`)
     and pools the groups, which are the vertices of the next level. All levels share their weights.
 
     Parameters

@@ -1,6 +1,7 @@
 """Cuts by METIS: balanced load, little traffic across the cut (Karypis and Kumar 1998).
 
-pymetis also ends the process when the sum of the weights overflows its integers.
+METIS would end the process where the sum of the weights overflows its integers, so that larger
+weights are scaled down.
 """
 
 import ctypes

@@ -29,7 +29,7 @@ Prefer = Literal["balance", "fewest"]
 utilisations, the largest first, or the number of devices and then the traffic between them."""
 
 # Share of the bound on the sustained rate at which its search ends; a guess, not tuned.
-AS_GOOD = 1.0 / 1.01
+NEAR_BOUND = 1.0 / 1.01
 # As fine as rounding allows: where all are known, the order is exact. A power of two divides
 # without rounding.
 EQUAL = 2.0**-30  # step, relative to the largest utilisation, by which all placements are compared
@@ -200,10 +200,10 @@ def balanced(
     known = [Placement(loaded, placement.devices) for placement in placements]
     known += [Placement(loaded, row) for row in islice(on_one_device(loaded), STARTS)]
     reached = qualities(loaded, known)
-    if search and reached.max() < AS_GOOD:
+    if search and reached.max() < NEAR_BOUND:
         rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
         share = budget.share(SHARE).within(SECONDS)
-        known.append(best_of_chains(loaded, rng, rows, share, wanted=AS_GOOD))
+        known.append(best_of_chains(loaded, rng, rows, share, wanted=NEAR_BOUND))
         reached = qualities(loaded, known)
     order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]
     found = lowered(loaded, rng, np.stack([known[i].devices for i in order]), budget)

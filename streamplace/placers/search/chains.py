@@ -111,8 +111,7 @@ def best_of_chains(
         Relative throughput at which to stop; None: the bound.
     limits
         Fields of `streamplace.sim.search.Instance` that limit moves: `current_device`,
-        `migration_cost` and
-        `migration_budget`.
+        `migration_cost` and `migration_budget`.
     """
     scored = throughput_evaluator(problem)
     climbs = scored.climbs and not limits

@@ -28,7 +28,7 @@ class Climb(BasePlacer):
     Parameters
     ----------
     evaluations
-        Number of placements to evaluate; default 100 per unit.
+        Number of placements to evaluate; without any limit, 100 per unit.
     seconds
         Wall time in seconds, to limit the climb by time. Results then depend on the machine.
     start

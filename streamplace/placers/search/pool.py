@@ -297,8 +297,8 @@ class Pool:
     def _restart(self, count: int) -> None:
         """Place groups at random and anneal them; refine the result."""
         short = bool(self._unseen)  # a first look at a number of devices
-        # Without aims below the best load, the search ended at 2.28 on a grid of 3,000 operators
-        # where it now ends at 1.88.
+        # Without aims below the best load, the largest load of a grid of 3,000 operators ended at
+        # 2.28 instead of 1.88.
         aim = self._rng.random() ** 2 if self._restarts else FIRST_AIM
         share = SHARES[self._restarts % len(SHARES)]
         self._restarts += 1

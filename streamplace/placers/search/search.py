@@ -34,28 +34,26 @@ class Search(BasePlacer):
     chain of a shorter one except its last.
 
     Under the makespan objective, all placements that the bounds do not rule out are tried where
-    there are at most 100,000. Otherwise, chains start from
-    the best of `start` and the placements of HEFT (with and without contention), PEFT (with the
-    times of links), CPOP, METIS with a part for each device, both randomised list schedulers, the
-    enumerative placer and the best single device; from 5,000 operators on, only of HEFT, PEFT,
-    METIS, random list scheduling and the best single device. On graphs of up to 30 units, METIS
-    with up to eight parts and more list schedules are among them, and chains take turns with all of
-    these starts. On others, a climb without annealing comes first. Beside the chains, a tenth of
-    their evaluations goes to more random list schedules, and a twentieth to METIS with different
-    numbers of parts. The clock does nothing but end the search: with the same seed, a longer search
-    repeats a shorter one and goes on.
+    there are at most 100,000. Otherwise, chains start from the best of `start` and the placements
+    of HEFT (with and without contention), PEFT (with the times of links), CPOP, METIS with a part
+    for each device, both randomised list schedulers, the enumerative placer and the best single
+    device; from 5,000 operators on, only of HEFT, PEFT, METIS, random list scheduling and the best
+    single device. On graphs of up to 30 units, METIS with up to eight parts and more list schedules
+    are among them, and chains take turns with all of these starts. On others, a climb without
+    annealing comes first. Beside the chains, a tenth of their evaluations goes to more random list
+    schedules, and a twentieth to METIS with different numbers of parts. The clock does nothing but
+    end the search: with the same seed, a longer search repeats a shorter one and goes on.
 
     Parameters
     ----------
     evaluations
-        Changes tried by all chains together; default 100,000 plus 100 per unit.
+        Changes tried by all chains together; without any limit, 100,000 plus 100 per unit.
     seconds
         Wall time in seconds, to limit the search by time. Results then depend on the machine.
     prefer
         What is improved once everything offered is carried, or an operator limits it that fills no
-        device or link: ``balance`` lowers the largest
-        utilisation, then the second largest, and so on; ``fewest`` nothing. None:
-        ``fewest`` with an initial placement, else ``balance``.
+        device or link: ``balance`` lowers the largest utilisation, then the second largest, and so
+        on; ``fewest`` nothing. None: ``fewest`` with an initial placement, else ``balance``.
     """
 
     name: ClassVar[str] = "search"

@@ -1,4 +1,4 @@
-// Queues of devices, and what starts, the same as sim/schedule/dispatch.py.
+// Queues of devices, and what starts, the same as sim/schedule/engine.py.
 SP.dispatch = (() => {
   "use strict";
   const { coresOn } = SP.tasks;

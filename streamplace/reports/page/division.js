@@ -1,5 +1,5 @@
 // What the makespan consists of, along the inputs that the last operator waited for; as in
-// sim/schedule/division.py.
+// sim/schedule/passes.py.
 SP.division = (() => {
   "use strict";
   const { NOTHING } = SP.run;

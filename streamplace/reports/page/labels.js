@@ -1,4 +1,4 @@
-// Names as labels: long names are shortened but stay different. As in streamplace/display/labels.py.
+// Names as labels: long names are shortened but stay different. As in streamplace/display/view.py.
 SP.labels = (() => {
   "use strict";
   const LENGTHS = { narrow: 14, label: 26, long: 48, whole: 400 }; // characters

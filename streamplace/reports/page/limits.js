@@ -1,5 +1,5 @@
 // Memory, slots and resources: what devices have of them, and what operators on them take. As in
-// streamplace/problem/limits.py and streamplace/scoring/memory.py. Pure functions.
+// streamplace/problem/limits.py and streamplace/scoring/loads.py. Pure functions.
 SP.limits = (() => {
   "use strict";
   const STEPS = 1e6; // fractions of an amount are counted in millionths

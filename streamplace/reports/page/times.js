@@ -31,7 +31,7 @@ SP.times = (() => {
 
   /**
    * Return the instructions per tuple of operator v on a device without a time. Where it cannot run
-   * there, they are the mean over the devices on which it can, as in streamplace/scoring/times.py.
+   * there, they are the mean over the devices on which it can, as in streamplace/scoring/arrays.py.
    */
   function instructionsOn(flow, v, device, devices) {
     if (flow.times[v].size === 0) return flow.instructions[v] ?? 0;

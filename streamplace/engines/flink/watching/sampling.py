@@ -99,13 +99,7 @@ class Sample:
 
 
 class Sampler:
-    """Samples of one job.
-
-    Parameters
-    ----------
-    answer_s
-        Time limit of an answer in seconds.
-    """
+    """Samples of jobs."""
 
     def __init__(self, client: Client, clock: Clock) -> None:
         self.client, self.clock = client, clock
