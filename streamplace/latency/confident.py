@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 
 from streamplace.latency.sampled import CostDraws, carried_share, draws_within, utilisation_at
-from streamplace.placers.budget import Budget
+from streamplace.placers.budget import Budget, budget_of
 from streamplace.placers.search.annealing import schedule
 from streamplace.placers.search.chains import best_of_chains
 from streamplace.placers.search.exhaustive import feasible_rows
@@ -118,9 +118,9 @@ def confident_rows(
     if every is not None:
         known = np.concatenate([start.devices[None], every])
         return _chosen(draws, known, confidence)
-    budget = Budget(SECONDS)
-    rows = [start.devices, *_of_inflated(problem, uncertainty, start, rng, budget)]
-    return _anneal_for_confidence(problem, draws, rows, confidence, rng, budget)
+    with budget_of(None, None, SECONDS) as budget:
+        rows = [start.devices, *_of_inflated(problem, uncertainty, start, rng, budget)]
+        return _anneal_for_confidence(problem, draws, rows, confidence, rng, budget)
 
 
 def _chosen(draws: CostDraws, rows: Ints, confidence: float) -> Ints:

@@ -69,8 +69,10 @@ class Budget:
 
 
 @contextmanager
-def budget_of(seconds: float | None, evaluations: int | None) -> Iterator[Budget]:
-    """Give the budget of stated limits, or `SECONDS` of CPU time where none is stated.
+def budget_of(
+    seconds: float | None, evaluations: int | None, otherwise: float = SECONDS
+) -> Iterator[Budget]:
+    """Give the budget of stated limits; without any, one of `otherwise` seconds of CPU time.
 
     Other work on the machine does not shorten a search that nobody asked to end by the clock.
     """
@@ -78,7 +80,7 @@ def budget_of(seconds: float | None, evaluations: int | None) -> Iterator[Budget
         yield Budget(seconds, evaluations)
         return
     with work_clock.cpu_time():
-        yield Budget(SECONDS)
+        yield Budget(otherwise)
 
 
 def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:
