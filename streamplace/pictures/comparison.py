@@ -71,6 +71,7 @@ def effects_picture(path: str | Path, comparison: Comparison) -> None:
     first, *names = labels([baseline, *(placers[j] for j in others)], WHOLE_NAME)
     rates = len(comparison.source_rates)
     height = MARGIN + ROW * len(others) * (1.0 + SPREAD * (rates - 1))
+    height += LEGEND_LINE * (rates > 1)
     with picture(path, (WIDTH + LETTER * max(map(len, (first, *names))), height)) as figure:
         axes = figure.subplots()
         handles = [draw_effects(axes, comparison, i, others) for i in range(rates)]
@@ -79,11 +80,12 @@ def effects_picture(path: str | Path, comparison: Comparison) -> None:
         words = "ratio to that of" if measure.is_ratio else "difference to"
         what = f"{measure.name}: {words} {first}\nmean over the graphs, 95% interval"
         figure.suptitle(comparison.headline, size="medium")
-        figure.supxlabel(what, size="medium")  # may be wider than the axes
         if measure.is_ratio:
             _use_log_axis_for(axes, axes.dataLim.intervalx)
-        if rates > 1:
-            legend_below(figure, handles, [_at(rate) for rate in comparison.source_rates])
+        if rates > 1:  # a label of the figure would be drawn over the legend
+            legend_below(figure, handles, [_at(rate) for rate in comparison.source_rates], what)
+        else:
+            figure.supxlabel(what, size="medium")  # may be wider than the axes
 
 
 def draw_effects(axes: Axes, comparison: Comparison, i: int, placers: Sequence[int]) -> Artist:

@@ -21,7 +21,7 @@ from streamplace.pictures.comparison import (
     shares_of_devices,
 )
 from streamplace.workflows.comparison import Comparison
-from tests.support.comparisons import random_comparison, random_makespans
+from tests.support.comparisons import comparison_by_hand, random_comparison, random_makespans
 from tests.support.graphs import chain_graph
 
 
@@ -79,6 +79,15 @@ def test_effects_have_whole_names_and_a_mark_at_equality(
     pixels = image.imread(tmp_path / "x.png")[..., :3]
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert (edge == 1.0).all(), "a label is cut"
+
+
+def test_the_legend_of_several_rates_is_below_the_label(tmp_path: Path) -> None:
+    effects_picture(tmp_path / "x.svg", comparison_by_hand())
+    texts = re.findall(
+        r"<!-- (.*) -->\s*<g [^>]*translate\(\S+ (\S+)\)", (tmp_path / "x.svg").read_text()
+    )
+    heights = {text: float(y) for text, y in texts}
+    assert heights["mean over the graphs, 95% interval"] + 8 < heights["10,000 tuples/s"]
 
 
 def test_effects_are_those_of_the_table() -> None:
