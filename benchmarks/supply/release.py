@@ -81,7 +81,8 @@ def version_faults(released: bool = False) -> list[str]:
         since the release, under "Unreleased".
     """
     version = project()["version"]
-    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    citation = (ROOT / "CITATION.cff").read_text()
+    cited = re.search(r"^version: (\S+)$", citation, re.MULTILINE)
     first = re.search(r"^## (\S+)(.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     faults = []
     if cited is None or cited[1] != version:
@@ -89,8 +90,12 @@ def version_faults(released: bool = False) -> list[str]:
     starts = {version} if released else {version, "Unreleased"}
     if first is None or first[1] not in starts:
         faults.append(f"CHANGELOG.md does not start with version {version}")
-    elif released and not re.search(r"\d{4}-\d\d-\d\d$", first[2]):
-        faults.append(f"CHANGELOG.md states no date for version {version}")
+    elif released:
+        day = re.search(r"\d{4}-\d\d-\d\d$", first[2])
+        if day is None:
+            faults.append(f"CHANGELOG.md states no date for version {version}")
+        elif f"date-released: {day[0]}\n" not in citation:
+            faults.append(f"CITATION.cff does not state the date of version {version}, {day[0]}")
     return faults
 
 

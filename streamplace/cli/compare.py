@@ -107,8 +107,8 @@ class CompareOptions(options.Common):
         "--columns",
         metavar="NAME[,…]",
         help="Columns of the printed table and of --table, table.md and table.tex, in this order, "
-        "beside placers and rates; an unknown name lists all.  [default: all that say something; "
-        "few in .md and .tex, which fit into a column of a paper]",
+        "beside placers and rates; an unknown name lists all.  [default: all that say something "
+        "but cpu-ms; few in .md and .tex, which fit into a column of a paper]",
     )
     workers: options.Workers = group(options.Workers)
 
@@ -292,9 +292,8 @@ def _print(result: Comparison, as_json: bool) -> None:
         print_json(result.to_dict())
         return
     print_result(result)
-    for column in result.columns.values():
-        if column.meaning:
-            console().print(printable(f"{column.heading}: {column.meaning}"))
+    for meaning in result.meanings(result.columns):
+        console().print(printable(meaning))
 
 
 def _check_clusters(chosen: CompareOptions) -> None:

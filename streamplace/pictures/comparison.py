@@ -31,6 +31,7 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
 from streamplace.util.arrays import Floats
+from streamplace.util.text import shortened
 from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.comparison_tables import INTERVAL
 from streamplace.workflows.ratios import OF_LONGEST_PATH, RatioMeasure
@@ -42,6 +43,7 @@ MARKS = 12  # maximum number of markers on a line
 MAX_BARS = 90  # maximum number of bars in a panel; with more, lines are drawn
 ROW, MARGIN = 0.34, 1.3  # height of the row of a placer, and of title and axis, in inches
 WIDTH, LETTER = 4.8, 0.075  # of a picture with such rows, without names, and of their letters
+TITLE = 54  # letters of a line of the title of a panel
 WHOLE_NAME = 80  # letters of a name beside a row, where there is more room than in a legend
 SPREAD = 0.3  # of the points of several source rates in a row, as a share of it, to either side
 MAX_POINTS = 300  # points drawn per placer; with more graphs, the box shows their distribution
@@ -71,6 +73,7 @@ def effects_picture(path: str | Path, comparison: Comparison) -> None:
     first, *names = labels([baseline, *(placers[j] for j in others)], WHOLE_NAME)
     rates = len(comparison.source_rates)
     height = MARGIN + ROW * len(others) * (1.0 + SPREAD * (rates - 1))
+    height += LEGEND_LINE * (rates > 1)
     with picture(path, (WIDTH + LETTER * max(map(len, (first, *names))), height)) as figure:
         axes = figure.subplots()
         handles = [draw_effects(axes, comparison, i, others) for i in range(rates)]
@@ -79,11 +82,12 @@ def effects_picture(path: str | Path, comparison: Comparison) -> None:
         words = "ratio to that of" if measure.is_ratio else "difference to"
         what = f"{measure.name}: {words} {first}\nmean over the graphs, 95% interval"
         figure.suptitle(comparison.headline, size="medium")
-        figure.supxlabel(what, size="medium")  # may be wider than the axes
         if measure.is_ratio:
             _use_log_axis_for(axes, axes.dataLim.intervalx)
-        if rates > 1:
-            legend_below(figure, handles, [_at(rate) for rate in comparison.source_rates])
+        if rates > 1:  # a label of the figure would be drawn over the legend
+            legend_below(figure, handles, [_at(rate) for rate in comparison.source_rates], what)
+        else:
+            figure.supxlabel(what, size="medium")  # may be wider than the axes
 
 
 def draw_effects(axes: Axes, comparison: Comparison, i: int, placers: Sequence[int]) -> Artist:
@@ -208,8 +212,14 @@ def panels(figure: Figure, comparison: Comparison) -> list[Axes]:
     for axes in grid[count:]:
         axes.remove()
     for axes, rate in zip(grid, comparison.source_rates, strict=False):
-        axes.set_title(f"{comparison.cases} at {_at(rate)} ({comparison.measure.scored_by})")
+        axes.set_title(_title(f"{comparison.cases} at {_at(rate)}", comparison.measure.scored_by))
     return list(grid[:count])
+
+
+def _title(what: str, scored_by: str) -> str:
+    """Return the title of a panel, in two lines where one would be cut."""
+    space = " " if len(what) + len(scored_by) < TITLE else "\n"
+    return f"{what}{space}({shortened(scored_by, TITLE)})"
 
 
 def _at(rate: float | None) -> str:

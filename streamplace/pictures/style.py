@@ -137,17 +137,22 @@ def bar(i: int) -> dict[str, Any]:
     }
 
 
-def legend_below(figure: Figure, handles: Sequence[Artist], names: Sequence[str]) -> None:
-    """Put one legend below all axes, in as many columns as fit."""
+def legend_below(
+    figure: Figure, handles: Sequence[Artist], names: Sequence[str], title: str | None = None
+) -> None:
+    """Put one legend below all axes, in as many columns as fit, with a title above it."""
     longest = max((len(name) for name in names), default=0)
     width = figure.get_figwidth()
     columns = max(1, min(len(names), int(width / (0.5 + 0.075 * longest))))
-    figure.legend(
+    legend = figure.legend(
         handles=list(handles),
         labels=[visible(name) for name in names],
         loc="outside lower center",
         ncols=columns,
+        title=title,
+        title_fontsize="medium",
     )
+    legend.get_title().set_multialignment("center")
 
 
 def legend_right(axes: Axes) -> None:

@@ -26,6 +26,7 @@ from streamplace.util.effect import FEWEST, Effect
 from streamplace.util.text import counted
 from streamplace.workflows.cases import CaseList
 from streamplace.workflows.comparison_tables import (
+    CPU,
     INTERVAL,
     OVER_START,
     PLACER,
@@ -264,11 +265,11 @@ class Comparison(Displayable, Tabular):
 
     @property
     def columns(self) -> Columns:
-        """The columns of the table, by name."""
+        """The columns of the table, by name; CPU time is among them only if it was chosen."""
         columns = self.measure.columns(self.placers[0], self.reference)
         if self.chosen:
             return {name: columns[name] for name in self.chosen}
-        empty = self.measure.empty(self) | (set() if self.starts else {START, OVER_START})
+        empty = {CPU} | self.measure.empty(self) | (set() if self.starts else {START, OVER_START})
         if len(self.cases.graphs) < FEWEST:
             empty.add(INTERVAL)
         return {name: column for name, column in columns.items() if name not in empty}
@@ -402,15 +403,23 @@ class Comparison(Displayable, Tabular):
             block=len(self.placers),
         )
 
+    def meanings(self, columns: Columns) -> Iterator[str]:
+        """Yield what columns mean, and what an interval is of if its mean is not among them."""
+        effect = self.measure.effect
+        if INTERVAL in columns and effect not in columns:
+            mean = self.measure.columns(self.placers[0], self.reference)[effect]
+            columns = {effect: mean, **columns}
+        for column in columns.values():
+            if column.meaning:
+                yield f"{column.heading}: {column.meaning}"
+
     def _caption(self, columns: Columns) -> Iterator[str]:
         """Yield what is known of how the numbers were found, and what columns mean."""
         rates = [f"{rate:,.6g}" for rate in self.source_rates if rate is not None]
         at = f"{' and '.join(rates)} tuples/s" if rates else ""
         what = f"{self.headline[0].upper()}{self.headline[1:]}"
         yield "; ".join(filter(None, (what, Path(self.dataset).name, self.cases.on, at)))
-        for column in columns.values():
-            if column.meaning:
-                yield f"{column.heading[0].upper()}{column.heading[1:]}: {column.meaning}"
+        yield from (f"{words[0].upper()}{words[1:]}" for words in self.meanings(columns))
         if len(self.placers) > 1:
             yield "Bold: the best of a column" + " at each rate" * (len(self.source_rates) > 1)
         yield f"Seed {self.seed}, streamplace {version('streamplace')}"

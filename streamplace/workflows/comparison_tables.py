@@ -21,8 +21,8 @@ from streamplace.util.text import counted, shortened
 
 ROWS_SHOWN = 24  # in a repr
 SAVED = ("compare.json", "table.csv", "graphs.csv")
-PLACER, RATE, INTERVAL, START, OVER_START = (  # names of columns
-    *("placer", "rate", "interval", "start", "over-start"),
+PLACER, RATE, INTERVAL, START, OVER_START, CPU = (  # names of columns
+    *("placer", "rate", "interval", "start", "over-start", "cpu-ms"),
 )
 INTERVAL_HEADING = "95% interval"
 BOOTSTRAP = "by a paired bootstrap over the graphs"
@@ -126,6 +126,14 @@ def columns_of_starts(best: Best) -> Columns:
     return {
         START: Column("start", ("start",)),
         OVER_START: Column("over start", ("over_start",), three_digits, best),
+    }
+
+
+def columns_of_times() -> Columns:
+    """Return the columns of the time that a placer takes per graph: by the clock, and of CPUs."""
+    return {
+        "ms": Column("ms", ("seconds_per_graph",), in_ms, min),
+        CPU: Column("CPU ms", ("cpu_seconds_per_graph",), in_ms, min),
     }
 
 

@@ -29,7 +29,7 @@ from streamplace.workflows.comparison_tables import (
     Columns,
     beside_placer,
     columns_of_starts,
-    in_ms,
+    columns_of_times,
     mean,
     quotients,
     three_digits,
@@ -220,7 +220,7 @@ class RelativeThroughput(ScoreMeasure):
             ),
             **columns_of_starts(max),
             "devices": Column("devices", ("mean_devices",), "{:.1f}".format),
-            "ms": Column("ms", ("seconds_per_graph",), in_ms, min),
+            **columns_of_times(),
         }
 
     def empty(self, comparison: Comparison) -> set[str]:

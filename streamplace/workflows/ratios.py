@@ -33,7 +33,7 @@ from streamplace.workflows.comparison_tables import (
     Columns,
     beside_placer,
     columns_of_starts,
-    in_ms,
+    columns_of_times,
     mean,
     quotients,
     three_digits,
@@ -314,7 +314,7 @@ class RatioMeasure(ScoreMeasure):
             **columns_of_starts(best),
             "gap": Column("gap", ("mean_gap",), percent_up, min),
             "evaluations": Column("evaluations", ("evaluations",), "{:,.0f}".format),
-            "ms": Column("ms", ("seconds_per_graph",), in_ms, min),
+            **columns_of_times(),
             PLACED: Column("placed", ("placed",), "{:,}".format, max),
         }
 

@@ -242,7 +242,7 @@ def test_columns_are_chosen_and_ordered(graphs: Path, tmp_path: Path, capsys: Ca
         (
             ["--columns", "mean,mena"],
             "--columns: unknown column 'mena'; choose from placer, rate, mean, q1, median, min, "
-            "above-0.97, vs-metis, difference, interval, start, over-start, devices, ms",
+            "above-0.97, vs-metis, difference, interval, start, over-start, devices, ms, cpu-ms",
         ),
         (["--columns", "difference", *AIM], "--columns: unknown column 'difference'; choose from"),
         (["--label", "metsi=x"], "--label: 'metsi' is not among --placers; did you mean 'metis'?"),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +20,13 @@ from streamplace.pictures.comparison import (
     draw_throughput,
     effects_picture,
     shares_of_devices,
+    throughput_picture,
 )
 from streamplace.workflows.comparison import Comparison
-from tests.support.comparisons import random_comparison, random_makespans
+from streamplace.workflows.differences import RelativeThroughput
+from tests.support.comparisons import comparison_by_hand, random_comparison, random_makespans
 from tests.support.graphs import chain_graph
+from tests.support.objectives import Net
 
 
 def test_distributions_by_hand() -> None:
@@ -79,6 +83,24 @@ def test_effects_have_whole_names_and_a_mark_at_equality(
     pixels = image.imread(tmp_path / "x.png")[..., :3]
     for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]):
         assert (edge == 1.0).all(), "a label is cut"
+
+
+def test_the_legend_of_several_rates_is_below_the_label(tmp_path: Path) -> None:
+    effects_picture(tmp_path / "x.svg", comparison_by_hand())
+    texts = re.findall(
+        r"<!-- (.*) -->\s*<g [^>]*translate\(\S+ (\S+)\)", (tmp_path / "x.svg").read_text()
+    )
+    heights = {text: float(y) for text, y in texts}
+    assert heights["mean over the graphs, 95% interval"] + 8 < heights["10,000 tuples/s"]
+
+
+@pytest.mark.parametrize("rates", [(1e4,), (1e4, 2e4)])
+def test_the_title_of_a_panel_is_not_cut(rates: tuple[float, ...], tmp_path: Path) -> None:
+    names = ("metis", "other")
+    found = replace(random_comparison(names, rates), measure=RelativeThroughput(Net(price=500)))
+    throughput_picture(tmp_path / "x.png", found)
+    pixels = image.imread(tmp_path / "x.png")[..., :3]
+    assert (pixels[:, [0, -1]] == 1.0).all()
 
 
 def test_effects_are_those_of_the_table() -> None:

@@ -29,11 +29,13 @@ def test_a_release_needs_a_date_and_a_single_version(monkeypatch: pytest.MonkeyP
     assert [fault.partition(" ")[0] for fault in faults] == ["CITATION.cff", "CHANGELOG.md"]
 
 
-@pytest.mark.parametrize(("day", "good"), [("2026-11-21", True), ("unreleased", False)])
+@pytest.mark.parametrize(
+    ("day", "good"), [("2026-11-21", True), ("2026-11-22", False), ("unreleased", False)]
+)
 def test_a_release_needs_a_date(
     day: str, good: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "CITATION.cff").write_text("version: 9.9.9\n")
+    (tmp_path / "CITATION.cff").write_text("version: 9.9.9\ndate-released: 2026-11-21\n")
     (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## 9.9.9 - {day}\n")
     monkeypatch.setattr(release, "project", lambda: {"version": "9.9.9"})
     monkeypatch.setattr(release, "ROOT", tmp_path)

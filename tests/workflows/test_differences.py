@@ -46,6 +46,17 @@ def test_ties_are_all_the_best_and_differences_are_not_ordered_twice() -> None:
     }
 
 
+def test_cpu_time_is_shown_if_asked_for() -> None:
+    assert "cpu-ms" not in comparison_by_hand().columns
+    table = comparison_by_hand().of_columns(["ms", "cpu-ms"]).paper_table()
+    assert (table.head[2:], table.rows[0][2:]) == (["ms", "CPU ms"], ("1000.00", "2000.00"))
+
+
+def test_the_caption_says_of_what_an_interval_is() -> None:
+    caption = comparison_by_hand().of_columns(["interval"]).paper_table().caption
+    assert "Difference to metis: mean over the graphs. 95% interval: of the mean" in caption
+
+
 def test_one_placer_has_no_difference_and_is_not_the_best() -> None:
     found = random_comparison(("a",), (None,))
     table = found.paper_table()

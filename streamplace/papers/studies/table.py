@@ -35,8 +35,8 @@ class Table:
         holds the first value, followed by the others in brackets; CSV has a column for each.
     best
         Title of a column -> `max` or `min`, which finds the best of the values of that column, in
-        bold print; of cells with several values, the first one counts. Columns without it order
-        rows that are about different problems, or none.
+        bold print; of cells with several values, the first one counts, as it is shown. Columns
+        without it order rows that are about different problems, or none.
     best_in_row
         The same for all cells of a row, whose columns are the systems.
     """
@@ -79,15 +79,18 @@ class Table:
         bold = "Bold: the best of a column" if self.best else ""
         if self.best_in_row is not None:
             bold = "Bold: the best of a row"
+        if bold and self.variants:
+            bold += f" ({self.variants[0]})"
         caption = ". ".join(filter(None, (self.long_caption, bold, made_by)))
         caption = caption[:1].upper() + caption[1:]
-        return PaperTable(label, caption, self.head, rows, self._words, self._bold(rows))
+        return PaperTable(label, caption, self.head, rows, self._words, self._bold())
 
-    def _bold(self, texts: Sequence[Sequence[str]]) -> set[Place]:
+    def _bold(self) -> set[Place]:
         """Return the places of the best values."""
+        firsts = [[_values(cell)[0] for cell in cells] for _, cells in self.rows]
         rows = [
-            [((i, j), _values(cell)[0], texts[i][j]) for j, cell in enumerate(cells, start=1)]
-            for i, (_, cells) in enumerate(self.rows)
+            [((i, j), value, _value_text(value)) for j, value in enumerate(values, start=1)]
+            for i, values in enumerate(firsts)
         ]
         found = set[Place]()
         if self.best_in_row is not None:

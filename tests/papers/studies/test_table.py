@@ -43,12 +43,21 @@ def test_the_best_are_bold_whether_systems_are_rows_or_columns() -> None:
     assert "| **0.750** | - | - |" in by_column.markdown()
     lines = by_column.latex("some study", "Plan: seed 0").splitlines()
     assert r"\label{tab:some-study-t}" in lines
-    assert "Bold: the best of a column. Plan: seed 0.}" in lines[5]
+    assert "Bold: the best of a column (1e4/s). Plan: seed 0.}" in lines[5]
     rows: list[tuple[str, list[Cell]]] = [("p", [0.5, 0.25, 0.25]), ("q", [None, 0.5, 0.75])]
     by_row = Table("t", "makespan", ("problem", "a", "b", "c"), rows, best_in_row=min)
     assert by_row.markdown().splitlines()[-2:] == [
         "| p | 0.500 | **0.250** | **0.250** |",
         "| q | - | **0.500** | 0.750 |",
+    ]
+
+
+def test_cells_whose_first_values_read_alike_are_all_the_best() -> None:
+    rows: list[tuple[str, list[Cell]]] = [("a", [(1.0, 0.5)]), ("b", [(0.99999, 0.6)])]
+    table = Table("t", "share", ("system", "mean"), rows, ("low", "high"), {"mean": max})
+    assert table.markdown().splitlines()[-2:] == [
+        "| a | **1.000 (0.500)** |",
+        "| b | **1.000 (0.600)** |",
     ]
 
 
