@@ -4,6 +4,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import unknown_kinds
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -22,7 +23,20 @@ def assumptions(placement: Placement) -> list[str]:
         mixed_times(placement),
         cut(placement),
     )
-    return [sentence for sentence in found if sentence]
+    own = problem.graph.constraints.stated
+    idle = idle_groups(own) if own == problem.constraints.stated else []
+    return [*(sentence for sentence in found if sentence), *(f"constraints.{s}" for s in idle)]
+
+
+def idle_groups(constraints: Constraints) -> list[str]:
+    """Return which groups of operators constrain nothing, as each names only one operator."""
+    return [
+        f"{kind}[{i}] names a single operator, so it constrains nothing; "
+        f"instances are named one by one, such as '{group[0]}[0]'"
+        for kind in ("colocate", "exlocate", "apart_groups")
+        for i, group in enumerate(getattr(constraints, kind))
+        if len({*group}) == 1
+    ]
 
 
 def without_tuples(graph: StreamGraph) -> str:
