@@ -83,7 +83,7 @@ def test_a_note_names_devices_that_the_cluster_lacks(folder: Path) -> None:
     assert line.endswith("not in the cluster: ' d0', 'dO'")
 
 
-@pytest.mark.parametrize("row, empty", [("x,", "device"), (" ,d0", "operator")])
+@pytest.mark.parametrize(("row", "empty"), [("x,", "device"), (" ,d0", "operator")])
 def test_empty_cells_are_refused(row: str, empty: str, folder: Path) -> None:
     (folder / "mapping.csv").write_text(f"operator,device\n{row}\n")
     done = run("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
