@@ -16,6 +16,7 @@ from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.problem.operators import json_value
 from streamplace.util.added import distinguishing_fields
+from streamplace.util.checks import check_type
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -156,6 +157,7 @@ def write_clusters(path: str | Path, clusters: Iterable[Cluster]) -> None:
     with atomic(path) as file:
         written = 0
         for written, cluster in enumerate(clusters, start=1):  # noqa: B007 - counts the clusters
+            check_type("clusters:", cluster, Cluster, FormatError)
             file.write(json.dumps(cluster_to(cluster), ensure_ascii=False).encode() + b"\n")
         if not written:
             raise FormatError(f"{path}: must hold at least one cluster (got none)")
