@@ -96,7 +96,9 @@ def new_problem(
         If graph, cluster, constraints and objective do not fit together.
     """
     _check(settings)
-    graph, notes, is_inherited = expanded(graph), list[str](), False
+    notes, is_inherited = list[str](), False
+    with located(sources.graph):
+        graph = expanded(graph)
     rules_file = sources.constraints or sources.graph
     if isinstance(old, Placement):
         had_rules = settings.get("constraints") is not None
