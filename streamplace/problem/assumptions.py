@@ -18,6 +18,7 @@ def assumptions(placement: Placement) -> list[str]:
     problem = placement.problem
     found = (
         several_sinks(problem.graph),
+        repeated_streams(problem.graph),
         without_tuples(problem.graph),
         unknown_kinds(problem.graph, problem.cluster),
         mixed_times(placement),
@@ -103,6 +104,24 @@ def several_sinks(graph: StreamGraph) -> str:
         return ""
     names = list(dict.fromkeys(graph.owners[v] for v in graph.sinks.tolist()))
     return f"{len(names):,} sinks: {listed(names)}" if len(names) > 1 else ""
+
+
+def repeated_streams(graph: StreamGraph) -> str:
+    """Return which streams are listed several times with the same numbers; else an empty text."""
+    count = len(graph.stream_source)
+    ends = graph.stream_source * len(graph.names) + graph.stream_target
+    first = np.unique(ends, return_index=True)[1]
+    if len(first) == count:
+        return ""
+    numbers = (ends, graph.selectivity, graph.stream_payload_bytes)
+    rows = [tuple(map(str, row)) for row in zip(*(each.tolist() for each in numbers), strict=True)]
+    seen, names = set[tuple[str, ...]](), dict[str, None]()
+    for e, row in enumerate(rows):
+        if row in seen:
+            source, target = graph.stream_source[e], graph.stream_target[e]
+            names[f"{graph.names[source]}->{graph.names[target]}"] = None
+        seen.add(row)
+    return f"listed several times, and counted each time: streams {listed(names)}" if names else ""
 
 
 def mixed_times(placement: Placement) -> str:
