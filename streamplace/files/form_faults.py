@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from streamplace.files.schema_fields import Place, fields_at, without_tags
-from streamplace.util.suggest import closest_match
+from streamplace.util.suggest import NEAR, closest_match
 from streamplace.util.text import PlacedFault, joined_faults
 from streamplace.util.units import EXAMPLES, kind_at
 
@@ -58,6 +58,7 @@ ITEMS = {  # field: the noun for an item of its list, for fields where it is not
     "problems": "[[problems]] table",
     "stage": "[[stage]] table",
 }
+OF_ANY_FILE = ("format", "version", "comment")
 OTHER_WORDS = {  # what other programs call a field: the fields that may be meant
     "nodes": ("operators", "devices"),
     "vertices": ("operators",),
@@ -162,7 +163,10 @@ def _meant(word: object, fields: tuple[str, ...]) -> str | None:
     """Return the field that a word was probably meant to be; None if there is none."""
     others = (field for field in OTHER_WORDS.get(str(word), ()) if field in fields)
     ends = (field for field in fields if field.rpartition("_")[2] == word)
-    return next(others, None) or next(ends, None) or closest_match(word, fields)
+    found = next(others, None) or next(ends, None) or closest_match(word, fields)
+    if found in OF_ANY_FILE:  # similar to many words, such as 'rate' and 'count'
+        return closest_match(word, (found,), NEAR)
+    return found
 
 
 def _parts_of(

@@ -6,7 +6,7 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
-from streamplace.cli.output_files import check_targets, refuse_csv
+from streamplace.cli.output_files import check_targets, refuse_other_names
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import csv_of, read_placement_json
@@ -82,7 +82,7 @@ def export(chosen: ExportOptions) -> None:
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "export")
     _check_options(chosen)
     if chosen.kind == JSON:
-        refuse_csv(chosen.output)
+        refuse_other_names(chosen.output)
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
     with working("reading"):
         found = _exported(chosen)
