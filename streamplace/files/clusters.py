@@ -30,10 +30,10 @@ def read_cluster(path: str | Path) -> Cluster:
     FormatError
         If the file cannot be read or is not one cluster. The message names the file and the fault.
     """
-    if resolve(path).is_dir():
+    if (found := resolve(path)).is_dir():
         raise FormatError(f"{name_of(path)}: is a folder; expected the file of a cluster")
     if not Path(path).name.endswith(LINES):
-        return cluster_from(read_json(resolve(path)), name_of(path))
+        return cluster_from(read_json(found), name_of(path))
     clusters = read_clusters(path)
     if len(clusters) > 1:
         raise FormatError(

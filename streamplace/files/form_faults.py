@@ -145,7 +145,7 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     for fault in faults:
         if fault["type"] == "extra_forbidden":
             unknown.setdefault(fault["loc"][:-1], []).append(fault)
-    closest, taken, found = cache(_meant), set[int](), list[Any]()
+    closest, taken, found = cache(_closest_field), set[int](), list[Any]()
     for each in faults:
         fault, parent = each, each["loc"][:-1]
         if fault["type"] == "missing" and parent in unknown:
@@ -159,7 +159,7 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     return found
 
 
-def _meant(word: object, fields: tuple[str, ...]) -> str | None:
+def _closest_field(word: object, fields: tuple[str, ...]) -> str | None:
     """Return the field that a word was probably meant to be; None if there is none."""
     others = (field for field in OTHER_WORDS.get(str(word), ()) if field in fields)
     ends = (field for field in fields if field.rpartition("_")[2] == word)
@@ -179,7 +179,7 @@ def _parts_of(
     if kind == "extra_forbidden" and place:
         # in a union, the field may belong to the other form
         others = [name for name in fields_at(form, tuple(loc[:-1])) if name != loc[-1]]
-        meant = _meant(str(loc[-1]), tuple(others))
+        meant = _closest_field(str(loc[-1]), tuple(others))
         known = "" if meant is None else f"; did you mean {meant!r}?"
         return place[:-1], f"unknown field {_shown(place[-1])}{known}", ""
     what, got = _message(fault)

@@ -24,9 +24,12 @@ def assumptions(placement: Placement) -> list[str]:
         mixed_times(placement),
         cut(placement),
     )
-    own = problem.graph.constraints.stated
-    idle = idle_groups(own) if own == problem.constraints.stated else []
-    return [*(sentence for sentence in found if sentence), *(f"constraints.{s}" for s in idle)]
+    sentences = [sentence for sentence in found if sentence]
+    own, used = problem.graph.constraints, problem.constraints
+    groups = own.colocate, own.exlocate, own.apart_groups
+    if groups == (used.colocate, used.exlocate, used.apart_groups):  # no others replace them
+        sentences += [f"constraints.{sentence}" for sentence in idle_groups(own)]
+    return sentences
 
 
 def idle_groups(constraints: Constraints) -> list[str]:
@@ -115,12 +118,11 @@ def repeated_streams(graph: StreamGraph) -> str:
         return ""
     numbers = (ends, graph.selectivity, graph.stream_payload_bytes)
     rows = [tuple(map(str, row)) for row in zip(*(each.tolist() for each in numbers), strict=True)]
-    seen, names = set[tuple[str, ...]](), dict[str, None]()
-    for e, row in enumerate(rows):
-        if row in seen:
-            source, target = graph.stream_source[e], graph.stream_target[e]
-            names[f"{graph.names[source]}->{graph.names[target]}"] = None
-        seen.add(row)
+    first_with = {row: e for e, row in reversed([*enumerate(rows)])}
+    again = [e for e, row in enumerate(rows) if first_with[row] != e]
+    sources, targets = graph.stream_source[again].tolist(), graph.stream_target[again].tolist()
+    ends_of = zip(sources, targets, strict=True)
+    names = dict.fromkeys(f"{graph.names[u]}->{graph.names[v]}" for u, v in ends_of)
     return f"listed several times, and counted each time: streams {listed(names)}" if names else ""
 
 

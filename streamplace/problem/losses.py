@@ -11,7 +11,7 @@ from streamplace.problem.network import LinkOverride
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.problem.seconds import slow_kind
-from streamplace.util.checks import check_number, check_type
+from streamplace.util.checks import check_number
 from streamplace.util.suggest import candidates
 
 
@@ -45,7 +45,8 @@ class Losses:
         """
         if isinstance(without, str):
             raise UsageError(f"without must be a list of names, such as [{without!r}]")
-        check_type("slow:", slow, Mapping, UsageError, "for example {'rack2': 0.5}")
+        if not isinstance(slow, Mapping):
+            raise UsageError("slow must be a mapping, such as {'rack2': 0.5}")
         for name, share in slow.items():
             check_number(f"slow: {name!r}: the share that is left", share, UsageError)
             if not 0 < share <= 1:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from streamplace.errors import (
     Fault,
     FormatError,
+    GraphError,
     UnknownPinError,
     UsageError,
     located,
@@ -97,8 +98,11 @@ def new_problem(
     """
     _check(settings)
     notes, is_inherited = list[str](), False
-    with located(sources.graph):
+    try:
         graph = expanded(graph)
+    except GraphError:
+        with located(sources.graph):
+            raise
     rules_file = sources.constraints or sources.graph
     if isinstance(old, Placement):
         had_rules = settings.get("constraints") is not None

@@ -129,7 +129,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "slow as text": (
         lambda: untyped_sp.migrate(GRAPH, place(), inherit=True, slow="d0=0.5"),
-        "slow: must be Mapping, not str; for example",
+        "slow must be a mapping, such as",
     ),
     "write clusters as graphs": (
         lambda: untyped_sp.write_dataset("x.jsonl", [sp.Cluster.equal(2)]),
