@@ -31,7 +31,8 @@ def sizes(ctx: click.Context, param: click.Parameter, value: str | None) -> rang
         return None
     match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", value)
     if match is None or int(match[2] or match[1]) < int(match[1]):
-        raise click.BadParameter(f"must be N or MIN-MAX (got {value!r:.80})", ctx, param)
+        expected = "must be N or MIN-MAX, in digits and the smaller number first"
+        raise click.BadParameter(f"{expected} (got {value!r:.80})", ctx, param)
     return range(int(match[1]), int(match[2] or match[1]) + 1)
 
 

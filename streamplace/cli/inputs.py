@@ -33,6 +33,7 @@ from streamplace.files.placements import placement_from
 from streamplace.files.reading import STDIO, name_of
 from streamplace.files.stored_objectives import objective_in
 from streamplace.placers.goal import goal_of
+from streamplace.problem.assumptions import idle_groups
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import in_form
@@ -152,6 +153,8 @@ def the_losses(chosen: LostDevices) -> Losses:
         if not equals or not 0 < share <= 1:
             expected = "expected NAME=SHARE with a share above 0, at most 1, such as rack2=0.5"
             raise click.UsageError(f"--slow: {expected} (got {part!r})")
+        if name in shares:
+            raise click.UsageError(f"--slow: names {name!r:.80} twice")
         shares[name] = share
     return Losses(lost, shares)
 
@@ -163,13 +166,8 @@ def the_constraints(file: str | None) -> Constraints | None:
     found = read_constraints(file)
     if not found:
         print_note(f"{name_of(file)}: constrains nothing; it replaces all other constraints")
-    for kind in ("colocate", "exlocate", "apart_groups"):
-        for i, group in enumerate(getattr(found, kind)):
-            if len(group) == 1:
-                print_note(
-                    f"{name_of(file)}: {kind}[{i}] names a single operator, so it constrains "
-                    f"nothing; instances are named one by one, such as '{group[0]}[0]'"
-                )
+    for sentence in idle_groups(found):
+        print_note(f"{name_of(file)}: {sentence}")
     return found
 
 

@@ -8,7 +8,7 @@ import click
 
 from streamplace.cli.command import option
 from streamplace.cli.inputs import the_objective
-from streamplace.cli.param_types import SECONDS, Choice, Whole
+from streamplace.cli.param_types import NUMBER, Choice, Whole
 from streamplace.errors import ProblemError
 from streamplace.problem.makespan import (
     MAX_BATCH,
@@ -72,7 +72,7 @@ class MakespanSettings:
     )
     noise: float | None = option(
         "--noise",
-        type=SECONDS,
+        type=NUMBER,
         metavar="S",
         help="Makespan: noise of times, a share.  [default: 0]\fTimes are multiplied by "
         "uniform draws from 1 - S to 1 + S.",

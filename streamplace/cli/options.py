@@ -49,7 +49,12 @@ class Printed:
 
     as_json: bool = option("--json", is_flag=True, help="Print the result as JSON on stdout.")
     quiet: bool = option(
-        "-q", "--quiet", is_flag=True, callback=_hush, help="Print only errors on stderr."
+        "-q",
+        "--quiet",
+        is_flag=True,
+        is_eager=True,  # before callbacks that print notes
+        callback=_hush,
+        help="Print only errors on stderr.",
     )
 
 

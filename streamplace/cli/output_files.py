@@ -19,6 +19,15 @@ from streamplace.files.reading import ONE_STDIN, STDIO, name_of
 from streamplace.files.writing import check_target, write_text
 from streamplace.problem.placement import Placement
 
+REPORT = "'streamplace report' writes a page"
+WRITERS = {
+    ".csv": "'streamplace export --to csv' writes CSV",
+    NPZ: "write the ending in small letters",
+    ".html": REPORT,
+    ".htm": REPORT,
+}
+"""Ending of a file that is no placement -> what to do."""
+
 
 def check_targets(
     targets: Mapping[str, str | None], inputs: Iterable[str | Path | None] = ()
@@ -114,17 +123,20 @@ def refuse_folder(
     refuse_inputs([(option, Path(folder) / name) for name in names], read)
 
 
-def refuse_csv(target: str | None) -> None:
-    """Refuse to write a placement with its problem and score as CSV.
+def refuse_other_names(target: str | None) -> None:
+    """Refuse to write a placement with its problem and score under a name of another kind of file.
 
     Raises
     ------
     UsageError
-        If the name of the file ends in .csv, so that commands would read it as CSV.
+        If the name ends in .csv, so that commands would read it as CSV, in .NPZ, whose file would
+        be JSON, or as that of a page does.
     """
-    if target is not None and target.lower().endswith(".csv"):
-        remedy = "'streamplace export --to csv' writes CSV"
-        raise UsageError(f"-o {target}: a placement file is JSON or .npz; {remedy}")
+    ending = Path(target or "").suffix
+    if ending == NPZ or ending.lower() not in WRITERS:
+        return
+    remedy = WRITERS[ending.lower()]
+    raise UsageError(f"-o {target}: a placement file is JSON or .npz; {remedy}")
 
 
 def print_embedded(target: str, placement: Placement | None) -> None:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from streamplace.cli.command import print_note
 from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
 from streamplace.util.settings import SHARE, Range
@@ -25,6 +26,7 @@ from streamplace.util.units import parsed
 AUTO_TICK = inf
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
 GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
+THOUSANDS = re.compile(r"[1-9]\d{1,2},\d{3}(\.\d+)?")  # such as 10,500: two rates, or one
 PERCENT = re.compile(r"([1-9]\d(?:\.\d{1,9})?) ?%?")  # 10 to 99
 
 Value = TypeVar("Value", bound=float)
@@ -292,6 +294,15 @@ def rates(
             asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"
         message = f"looks like one rate with commas (got {value!r}); {asked}"
         raise click.BadParameter(message, ctx, param)
+    if len({*found}) < len(found):
+        repeated = next(part for i, part in enumerate(parts) if found[i] in found[:i])
+        message = f"has {repeated} twice (got {value!r}); write numbers without commas in them"
+        raise click.BadParameter(message, ctx, param)
+    if THOUSANDS.fullmatch(joined) and all(found):
+        one, several = "".join(parts), " and ".join(parts)
+        print_note(
+            f"{param.opts[0]} {value} stands for the rates {several}; for one rate, write {one}"
+        )
     if not all(MIN_VALUE <= rate <= MAX_RATE for rate in found):
         message = f"must be {MIN_VALUE:g} to {MAX_RATE:g} tuples/s (got {value!r})"
         raise click.BadParameter(message, ctx, param)

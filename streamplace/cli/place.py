@@ -18,7 +18,12 @@ from streamplace.cli.command import (
 )
 from streamplace.cli.inputs import current_placement, latency_limit
 from streamplace.cli.makespan_options import Asked
-from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, weights_of
+from streamplace.cli.output_files import (
+    check_targets,
+    print_embedded,
+    refuse_other_names,
+    weights_of,
+)
 from streamplace.cli.place_notes import BUSY, LEAST_NOTED_S, print_notes, print_slow_search
 from streamplace.cli.place_problem import ProblemOptions, read_problem
 from streamplace.cli.typical import basis_of, print_answer
@@ -207,7 +212,7 @@ def place(chosen: PlaceOptions) -> None:
     """
     limited = chosen.max_moves is not None or chosen.move_cost is not None
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "placement")
-    refuse_csv(chosen.output)
+    refuse_other_names(chosen.output)
     if chosen.job_file is not None:
         load_ours(PLACE_JOBS)(
             chosen.job_file,

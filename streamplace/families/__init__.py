@@ -99,6 +99,7 @@ class Recipe:
         return source
 
     def _draw(self, number: int) -> Draw:
+        check_int("graph number", number, UsageError)
         if not 0 <= number < self.count:
             raise IndexError(f"graph number must be 0 to {self.count - 1} (got {number})")
         name = f"{name_of(self.preset)}_{number}"

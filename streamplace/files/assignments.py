@@ -91,7 +91,8 @@ def assignment_from(value: Any, where: str) -> dict[str, str]:
         raise FormatError(f"{where}: assignment: expected an object of operator: device")
     for operator, device in assignment.items():
         if not isinstance(device, str):
-            expected = f"expected a device's name (got {device!r:.40})"
+            got = "null" if device is None else f"{device!r:.40}"
+            expected = f"expected a device's name (got {got})"
             raise FormatError(f"{where}: assignment[{operator!r:.80}]: {expected}")
     return assignment
 
@@ -119,6 +120,9 @@ def assignment_from_csv(text: str, where: str) -> dict[str, str]:
                     raise FormatError(f"{place}: {fault or 'the header must be operator,device'}")
             elif len(row) != len(HEADER):
                 raise FormatError(f"{place}: expected 2 columns (got {len(row)})")
+            elif not all(cell.strip() for cell in row):
+                empty = HEADER[0] if not row[0].strip() else HEADER[1]
+                raise FormatError(f"{place}: {empty} must not be empty")
             elif row[0] in assignment:
                 raise FormatError(f"{place}: operator {row[0]!r:.80} appears twice")
             else:

@@ -41,6 +41,8 @@ def fault_of_bytes(data: bytes) -> str:
         return "is UTF-16; save it as UTF-8"
     if data[8:9] == b"{" and int.from_bytes(data[:8], "little") < len(data):
         return "is a file of weights (safetensors); text is expected"
+    if [not byte for byte in data[:4]] in ([False, True] * 2, [True, False] * 2):
+        return "is UTF-16; save it as UTF-8"  # without a byte order mark
     for begin, what in KINDS:
         if data.startswith(begin):
             return f"{what}; text is expected"

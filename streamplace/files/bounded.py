@@ -42,7 +42,7 @@ def read_raw(path: str | Path) -> bytes:
     ValueError
         If the name contains a NUL.
     """
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:  # no number, which would be an open file
         status = os.fstat(file.fileno())
         if _is_device(status.st_mode) and not file.isatty():
             raise _a_device()
@@ -59,7 +59,7 @@ def read_pieces(path: str | Path) -> Iterator[bytes]:
     OSError, EOFError, zlib.error
         As `read_raw` and `unzipped` do, except for `MAX_BYTES`.
     """
-    with open(path, "rb") as file:
+    with open(os.fspath(path), "rb") as file:
         if _is_device(os.fstat(file.fileno()).st_mode):
             raise _a_device()
         if file.peek(len(GZIP))[: len(GZIP)] != GZIP:

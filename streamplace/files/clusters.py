@@ -16,6 +16,7 @@ from streamplace.files.writing import atomic
 from streamplace.problem.cluster import Cluster, Device, LinkOverride, Network, Uplink
 from streamplace.problem.operators import json_value
 from streamplace.util.added import distinguishing_fields
+from streamplace.util.checks import check_type
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -29,8 +30,10 @@ def read_cluster(path: str | Path) -> Cluster:
     FormatError
         If the file cannot be read or is not one cluster. The message names the file and the fault.
     """
+    if (found := resolve(path)).is_dir():
+        raise FormatError(f"{name_of(path)}: is a folder; expected the file of a cluster")
     if not Path(path).name.endswith(LINES):
-        return cluster_from(read_json(resolve(path)), name_of(path))
+        return cluster_from(read_json(found), name_of(path))
     clusters = read_clusters(path)
     if len(clusters) > 1:
         raise FormatError(
@@ -154,6 +157,7 @@ def write_clusters(path: str | Path, clusters: Iterable[Cluster]) -> None:
     with atomic(path) as file:
         written = 0
         for written, cluster in enumerate(clusters, start=1):  # noqa: B007 - counts the clusters
+            check_type("clusters:", cluster, Cluster, FormatError)
             file.write(json.dumps(cluster_to(cluster), ensure_ascii=False).encode() + b"\n")
         if not written:
             raise FormatError(f"{path}: must hold at least one cluster (got none)")

@@ -15,6 +15,7 @@ from streamplace.files.npz import read_columns, write_columns
 from streamplace.files.reading import STDIO, name_of, parse, read_text
 from streamplace.files.writing import atomic
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.checks import check_type
 from streamplace.util.suggest import candidates, closest_match
 
 PREFIX = "dataset:"
@@ -277,6 +278,7 @@ def write_dataset(path: str | Path, graphs: Iterable[StreamGraph]) -> None:
                 raise FormatError(
                     f"{path}: must hold exactly one graph (got {count}); use .jsonl for any number"
                 )
+            check_type("graphs:", first[0], StreamGraph, FormatError)
             if name.endswith(".npz"):
                 write_columns(first[0], file)
             else:
@@ -307,4 +309,5 @@ def _is_lines(text: str) -> bool:
 
 
 def _json(graph: StreamGraph) -> bytes:
+    check_type("graphs:", graph, StreamGraph, FormatError)
     return json.dumps(graph_to(graph), ensure_ascii=False).encode() + b"\n"

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from streamplace.files.schema_fields import Place, fields_at, without_tags
-from streamplace.util.suggest import closest_match, did_you_mean
+from streamplace.util.suggest import NEAR, closest_match
 from streamplace.util.text import PlacedFault, joined_faults
 from streamplace.util.units import EXAMPLES, kind_at
 
@@ -18,6 +18,7 @@ MAX_COMPARED = 100  # unknown fields that are compared with a missing one
 MAX_DESCRIBED = 10_000  # faults; each takes about as long as the check of its value
 BRANCH = re.compile(r"constrained-\w+|literal\[.*\]")  # names of types of a union in places
 NUMBER = re.compile(r"[-+]?\d{1,300}(\.\d{0,300})?([eE][-+]?\d{1,3})?")
+_HTML = re.compile(r"\s*<(!doctype html|html)\b", re.IGNORECASE)
 KEY = "[key]"  # what pydantic appends to the place of a faulty key of a map
 
 MESSAGES = {  # for the kinds of pydantic's errors that need no number
@@ -56,6 +57,21 @@ ITEMS = {  # field: the noun for an item of its list, for fields where it is not
     "orders": "order",
     "problems": "[[problems]] table",
     "stage": "[[stage]] table",
+}
+OF_ANY_FILE = ("format", "version", "comment")
+OTHER_WORDS = {  # what other programs call a field: the fields that may be meant
+    "nodes": ("operators", "devices"),
+    "vertices": ("operators",),
+    "tasks": ("operators",),
+    "edges": ("streams",),
+    "links": ("streams", "overrides"),
+    "machines": ("devices",),
+    "hosts": ("devices",),
+    "from": ("source",),
+    "to": ("target",),
+    "src": ("source", "from"),
+    "dst": ("target", "to"),
+    "lr": ("rate",),
 }
 _PLAIN = {
     "Expecting value": "expected a value",
@@ -129,7 +145,7 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     for fault in faults:
         if fault["type"] == "extra_forbidden":
             unknown.setdefault(fault["loc"][:-1], []).append(fault)
-    closest, taken, found = cache(closest_match), set[int](), list[Any]()
+    closest, taken, found = cache(_closest_field), set[int](), list[Any]()
     for each in faults:
         fault, parent = each, each["loc"][:-1]
         if fault["type"] == "missing" and parent in unknown:
@@ -143,6 +159,16 @@ def _paired(faults: Sequence[Any], form: type[BaseModel]) -> list[Any]:
     return found
 
 
+def _closest_field(word: object, fields: tuple[str, ...]) -> str | None:
+    """Return the field that a word was probably meant to be; None if there is none."""
+    others = (field for field in OTHER_WORDS.get(str(word), ()) if field in fields)
+    ends = (field for field in fields if field.rpartition("_")[2] == word)
+    found = next(others, None) or next(ends, None) or closest_match(word, fields)
+    if found in OF_ANY_FILE:  # similar to many words, such as 'rate' and 'count'
+        return closest_match(word, (found,), NEAR)
+    return found
+
+
 def _parts_of(
     fault: Any, place: Place, form: type[BaseModel], toml: bool
 ) -> tuple[Place, str, str]:
@@ -153,7 +179,8 @@ def _parts_of(
     if kind == "extra_forbidden" and place:
         # in a union, the field may belong to the other form
         others = [name for name in fields_at(form, tuple(loc[:-1])) if name != loc[-1]]
-        known = did_you_mean(str(loc[-1]), others)
+        meant = _closest_field(str(loc[-1]), tuple(others))
+        known = "" if meant is None else f"; did you mean {meant!r}?"
         return place[:-1], f"unknown field {_shown(place[-1])}{known}", ""
     what, got = _message(fault)
     if place[-1:] == (KEY,):
@@ -258,6 +285,8 @@ def syntax_fault(error: JSONDecodeError, *, is_line: bool) -> str:
     if yaml := _YAML.match(error.doc):
         place = "" if is_line else f"line {_line(error.doc, yaml.start(1))}: "
         return f"{place}not JSON; YAML is not supported: convert it to JSON"
+    if _HTML.match(error.doc):
+        return "is an HTML page; expected JSON"
     between_tokens = error.msg.startswith(("Expecting", "Extra", "Illegal trailing"))
     comment = _COMMENT.match(error.doc, error.pos) if between_tokens else None
     at = comment.start(1) if comment else error.pos

@@ -83,9 +83,12 @@ def decode(data: bytes, where: str) -> str:
     if data.startswith(ZIP):  # a small archive may be UTF-8, too
         raise FormatError(f"{where}: {fault_of_zip(data)}")
     try:
-        return data.decode("utf-8-sig")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise not_utf8(data, error.start, where) from None
+    if "\0" in text[:4]:
+        raise not_utf8(data, text.index("\0"), where)
+    return text
 
 
 def not_utf8(data: bytes, at: int, where: str) -> FormatError:

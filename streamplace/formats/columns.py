@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from streamplace.errors import GraphError, UsageError
+from streamplace.util.suggest import closest_match
 from streamplace.util.text import DECIMAL
 from streamplace.util.units import EXAMPLES, UNITS, parsed
 
@@ -138,8 +139,10 @@ def _column(header: str) -> Column:
     word = next((w for w in sorted(_MEANING, key=len, reverse=True) if _begins(name, w)), None)
     what = _MEANING.get(word or "")
     if word is None or what is None or (is_error and what not in WITH_ERRORS):
+        meant = closest_match(name, _MEANING)
         known = ", ".join((*WORDS, f"{RESOURCE}NAME"))
-        raise GraphError(f"unknown column {header!r:.40}; choose from {known}")
+        remedy = f"choose from {known}" if meant is None else f"did you mean {meant!r}?"
+        raise GraphError(f"unknown column {header!r:.40}; {remedy}")
     if name == word:
         return Column(header, what, None if word in NEED_UNIT else "", is_error)
     kind, written = KINDS.get(what, ""), words[len(word) + 1 :][: len(name) - len(word) - 1]

@@ -71,7 +71,8 @@ def tokens_of(text: str, where: str) -> Iterator[Token]:
         else:
             match = _TOKEN.match(text, at)
             if match is None or match.lastgroup is None:
-                raise FormatError(f"{where}: line {line}: not DOT: {text[at : at + 20]!r}")
+                rest = text[at : at + 20].partition("\n")[0]
+                raise FormatError(f"{where}: line {line}: not DOT: {rest!r}")
             end, token = match.end(), _token(match.lastgroup, match.group(), line)
         if token is not None:
             yield token
@@ -163,7 +164,7 @@ class _Parser:
         inside: dict[str, None] = {}
         while not self.accept("mark", "}"):
             self.statement(defaults, depth, inside)
-            while self.accept("mark", ";") or self.accept("mark", ","):
+            while self.accept("mark", ";"):
                 pass
         return inside
 
@@ -181,7 +182,7 @@ class _Parser:
                     self.attributed.labels[self.inside[-1]] = found.get("label", "")
                 return
         first = self.next
-        ends = [self.end(defaults, depth)]
+        ends = [self.list_of_nodes(defaults, depth)]
         if first.kind in IDS and self.accept("mark", "="):
             is_html = self.next.kind == "html"
             value = self.name()
@@ -190,7 +191,7 @@ class _Parser:
             )
             return
         while self.accept("mark", "->"):
-            ends.append(self.end(defaults, depth))
+            ends.append(self.list_of_nodes(defaults, depth))
         if len(ends) > 1:
             self.connect(ends, defaults, inside)
         else:
@@ -207,7 +208,9 @@ class _Parser:
         inside.update(end)
         if first.kind in IDS:
             self.add_nodes(end, defaults)
-            self.attributed.nodes[next(iter(end))].update(self.attributes("node"))
+            found = self.attributes("node")
+            for name in end:
+                self.attributed.nodes[name].update(found)
 
     def connect(
         self,
@@ -252,6 +255,14 @@ class _Parser:
         elif depth == 0 and name in KNOWN["graph"]:
             self.attributed.attributes[name] = value
 
+    def list_of_nodes(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
+        """Read a subgraph, or nodes that commas separate, which Graphviz reads as ``{a b}``."""
+        is_node = self.next.kind in IDS
+        found = self.end(defaults, depth)
+        while is_node and self.accept("mark", ","):
+            found = found | self.end(defaults, depth)
+        return found
+
     def end(self, defaults: tuple[Attributes, Attributes], depth: int) -> dict[str, None]:
         """Read a node with its port, or a subgraph; return the nodes."""
         around = self.inside
@@ -285,7 +296,8 @@ class _Parser:
     def name(self) -> str:
         """Read an id; quoted ones may be joined by ``+``."""
         if self.next.kind not in IDS:
-            raise self.error(f"expected a name (got {self.shown()})")
+            remedy = "; write '->' in a digraph" if self.next.text == "--" else ""
+            raise self.error(f"expected a name (got {self.shown()}){remedy}")
         parts, quoted = [self.next.text], self.next.kind == "quoted"
         self.next = next(self.tokens)
         while quoted and self.accept("mark", "+"):

@@ -32,6 +32,8 @@ def read(text: str, where: str) -> LogicalGraph:
     named = [name for ends in table.streams for name in ends]
     if table.operators and (unknown := [name for name in named if name not in table.operators]):
         close = did_you_mean(unknown[0], table.operators)
+        if {*re.split(r"\s*[|,/+&]\s*", unknown[0])} <= {*table.operators}:
+            close = "; semicolons separate several operators"
         what = f"no row is about operator {unknown[0]!r:.40}, which {FROM!r} or {TO!r} names"
         raise FormatError(f"{where}: {what}{close}")
     names = dict.fromkeys((*table.operators, *named))

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from streamplace.display.text import number, rounded_up
-from streamplace.errors import InfeasibleError, PlacementError, within
+from streamplace.errors import InfeasibleError, PlacementError, UsageError, within
 from streamplace.jobs.jobs import Jobs
 from streamplace.jobs.joint import Allocation, JointProblem, shared_multicast, union_graph
 from streamplace.jobs.result import JobsResult, outcomes
@@ -29,7 +29,7 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import compiled
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats, Ints
-from streamplace.util.checks import check_seed
+from streamplace.util.checks import check_seed, check_type
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.place import place_problem
 from streamplace.workflows.result import Result
@@ -169,6 +169,7 @@ def place_jobs(
         If a problem, the placer's name or the placer's result is invalid.
     """
     check_seed(seed)
+    check_type("place_jobs: jobs", jobs, Jobs, UsageError)
     with naming_conflicts():
         joint = JointProblem(jobs, Cluster.of(cluster), target_utilisation)
         alone = [_alone(joint, j, placer, seed) for j in range(len(jobs))]

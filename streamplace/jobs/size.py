@@ -11,7 +11,7 @@ from streamplace.capacity.sizing.choices import with_parallelism
 from streamplace.capacity.sizing.result import SizeResult
 from streamplace.display.mixins import Displayable, view_of
 from streamplace.display.view import Grid, View
-from streamplace.errors import within
+from streamplace.errors import UsageError, within
 from streamplace.files import write_dataset, write_json, write_placement
 from streamplace.files.writing import staged
 from streamplace.jobs.files import ENDING, GRAPH, RESULT, TOGETHER
@@ -23,6 +23,7 @@ from streamplace.problem.objective import Throughput
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.arrays import make_flow
+from streamplace.util.checks import check_type
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,6 +152,7 @@ def size_jobs(jobs: Jobs, cluster: Cluster | str | None = None, **options: Any) 
     InfeasibleError, PlacementError, StreamplaceError
         As `size` does.
     """
+    check_type("size_jobs: jobs", jobs, Jobs, UsageError)
     cluster = Cluster.of(cluster)
     for j, job in enumerate(jobs):
         with within(f"jobs[{j}] ({job.name!r})"):

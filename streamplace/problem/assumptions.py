@@ -4,6 +4,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from streamplace.problem.constraints import Constraints
 from streamplace.problem.device_kinds import unknown_kinds
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.graph_checks import listed
@@ -17,12 +18,29 @@ def assumptions(placement: Placement) -> list[str]:
     problem = placement.problem
     found = (
         several_sinks(problem.graph),
+        repeated_streams(problem.graph),
         without_tuples(problem.graph),
         unknown_kinds(problem.graph, problem.cluster),
         mixed_times(placement),
         cut(placement),
     )
-    return [sentence for sentence in found if sentence]
+    sentences = [sentence for sentence in found if sentence]
+    own, used = problem.graph.constraints, problem.constraints
+    groups = own.colocate, own.exlocate, own.apart_groups
+    if groups == (used.colocate, used.exlocate, used.apart_groups):  # no others replace them
+        sentences += [f"constraints.{sentence}" for sentence in idle_groups(own)]
+    return sentences
+
+
+def idle_groups(constraints: Constraints) -> list[str]:
+    """Return which groups of operators constrain nothing, as each names only one operator."""
+    return [
+        f"{kind}[{i}] names a single operator, so it constrains nothing; "
+        f"instances are named one by one, such as '{group[0]}[0]'"
+        for kind in ("colocate", "exlocate", "apart_groups")
+        for i, group in enumerate(getattr(constraints, kind))
+        if len({*group}) == 1
+    ]
 
 
 def without_tuples(graph: StreamGraph) -> str:
@@ -89,6 +107,23 @@ def several_sinks(graph: StreamGraph) -> str:
         return ""
     names = list(dict.fromkeys(graph.owners[v] for v in graph.sinks.tolist()))
     return f"{len(names):,} sinks: {listed(names)}" if len(names) > 1 else ""
+
+
+def repeated_streams(graph: StreamGraph) -> str:
+    """Return which streams are listed several times with the same numbers; else an empty text."""
+    count = len(graph.stream_source)
+    ends = graph.stream_source * len(graph.names) + graph.stream_target
+    first = np.unique(ends, return_index=True)[1]
+    if len(first) == count:
+        return ""
+    numbers = (ends, graph.selectivity, graph.stream_payload_bytes)
+    rows = [tuple(map(str, row)) for row in zip(*(each.tolist() for each in numbers), strict=True)]
+    first_with = {row: e for e, row in reversed([*enumerate(rows)])}
+    again = [e for e, row in enumerate(rows) if first_with[row] != e]
+    sources, targets = graph.stream_source[again].tolist(), graph.stream_target[again].tolist()
+    ends_of = zip(sources, targets, strict=True)
+    names = dict.fromkeys(f"{graph.names[u]}->{graph.names[v]}" for u, v in ends_of)
+    return f"listed several times, and counted each time: streams {listed(names)}" if names else ""
 
 
 def mixed_times(placement: Placement) -> str:

@@ -245,8 +245,8 @@ def column_of(rows: str, field: Field, values: ArrayLike | None, length: int) ->
     name, kind = field.name, field.kind
     assert isinstance(kind, Number)
     read = np.full(length, field.default) if values is None else np.asarray(values)
-    if read.dtype.kind == "O" and read.shape == (length,):
-        for i, value in enumerate(read.tolist()):
+    if read.dtype.kind in "OUS" and read.shape == (length,):  # text makes all values text
+        for i, value in enumerate(values if isinstance(values, Sequence) else read.tolist()):
             check_number(f"{rows}[{i}].{name}:", value, GraphError)
         read = read.astype(np.float64)  # from large integers or fractions
     if read.shape != (length,) or (length and read.dtype.kind not in "iuf"):

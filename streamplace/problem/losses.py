@@ -45,6 +45,8 @@ class Losses:
         """
         if isinstance(without, str):
             raise UsageError(f"without must be a list of names, such as [{without!r}]")
+        if not isinstance(slow, Mapping):
+            raise UsageError("slow must be a mapping, such as {'rack2': 0.5}")
         for name, share in slow.items():
             check_number(f"slow: {name!r}: the share that is left", share, UsageError)
             if not 0 < share <= 1:

@@ -58,6 +58,8 @@ def from_networkx(graph: "networkx.DiGraph[Any]") -> StreamGraph:
         If the graph is undirected, a node has no instructions, an attribute is misspelt, or the
         result is not a valid stream graph.
     """
+    if not hasattr(graph, "is_directed"):
+        raise GraphError(f"must be a networkx.DiGraph, not {type(graph).__name__}")
     if not graph.is_directed():
         raise GraphError("the networkx graph must be directed")
     _refuse_misspelt("nodes", OF_NODES, (data for _, data in graph.nodes(data=True)))

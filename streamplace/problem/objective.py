@@ -354,12 +354,15 @@ def without_axes(value: Any) -> Any:
 def _as_tuple(source_rate: float | Iterable[float]) -> tuple[float, ...]:
     """Return one rate or several as a tuple; text is one rate, which `_checked_rates` refuses."""
     source_rate = without_axes(source_rate)
-    several = isinstance(source_rate, Iterable) and not isinstance(source_rate, str)
+    several = isinstance(source_rate, Iterable) and not isinstance(source_rate, str | Mapping)
     return tuple(source_rate) if several else (source_rate,)  # type: ignore[arg-type,return-value]
 
 
 def _checked_rates(rates: tuple[float, ...]) -> tuple[float, ...]:
     """Return distinct source rates in decreasing order."""
+    if rates and isinstance(rates[0], Mapping):
+        instead = "StreamGraph(…, source_rates={…}) states the rate of each source"
+        raise ProblemError(f"source_rate: must be a number or several, not a mapping; {instead}")
     for rate in rates:
         check_number("source_rate:", rate, ProblemError)
     ordered = sorted({float(rate) for rate in rates}, reverse=True)

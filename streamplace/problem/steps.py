@@ -69,6 +69,10 @@ class Step:
 
     def filter(self, name: str, **fields: Any) -> "Step":
         """Add an operator that keeps some tuples; `selectivity` is their share."""
+        share = fields.get("selectivity", 1.0)
+        if isinstance(share, int | float) and share > 1:
+            fault = f"must be at most 1, the share that a filter keeps (got {share:g})"
+            raise GraphError(f"{name!r}: selectivity: {fault}; flat_map emits more")
         return Step(name, "filter", [self], **fields)
 
     def flat_map(self, name: str, **fields: Any) -> "Step":

@@ -38,6 +38,7 @@ class _Kind:
     other: str
 
 
+OF_DEVICES = "memory_bytes of devices"
 # Jobs of RIoTBench, DSPBench and the Yahoo benchmark, which ship with the package, are within these
 # ranges, and so are cores and networks that can be bought.
 _KINDS = {
@@ -45,7 +46,7 @@ _KINDS = {
     "payload_bytes": _Kind(8.0, 1e8, "bytes", "kB"),
     "memory_bytes": _Kind(1e2, 1e14, "bytes", "GB"),
     "mips": _Kind(1e2, 1e5, "million instructions/s of a core", "instructions/s"),
-    "memory_bytes of devices": _Kind(1e6, 1e15, "bytes", "GB"),
+    OF_DEVICES: _Kind(1e6, 1e15, "bytes", "GB"),
     "bandwidth_mbps": _Kind(1.0, 1e6, "Mbit/s", "bit/s"),
     "source_rate": _Kind(1e-1, 1e8, "tuples/s", "tuples per hour"),
 }
@@ -130,12 +131,11 @@ def _of_cpu(graph: StreamGraph, cluster: Cluster, score: ThroughputScore | None)
 
 def _typical(graph: StreamGraph, cluster: Cluster, source_rate: float) -> dict[str, float]:
     """Return the medians of the numbers besides `CPU` that are positive and known, by name."""
-    memory = [device.memory_bytes or 0.0 for device in cluster.devices]
     return _medians(
         {
             "payload_bytes": graph.payload_bytes,
             "memory_bytes": graph.memory_bytes,
-            "memory_bytes of devices": np.array(memory),
+            OF_DEVICES: _memory(cluster),
             "bandwidth_mbps": np.array([cluster.network.bandwidth_mbps], float),
             "source_rate": np.array([source_rate]),
         }
@@ -161,6 +161,7 @@ def _single(graph: StreamGraph, cluster: Cluster, far: float = FAR_ALONE) -> str
         ("instructions", graph.instructions, graph.names, times),
         ("payload_bytes", graph.payload_bytes, graph.names, _KINDS["payload_bytes"]),
         ("mips", speeds, names, like),
+        (OF_DEVICES, _memory(cluster), names, _KINDS[OF_DEVICES]),
     )
     outside, name, owner, value = max(
         (
@@ -177,6 +178,10 @@ def _single(graph: StreamGraph, cluster: Cluster, far: float = FAR_ALONE) -> str
 
 def _speeds(cluster: Cluster) -> Floats:
     return np.array([device.mips for device in cluster.devices])
+
+
+def _memory(cluster: Cluster) -> Floats:
+    return np.array([device.memory_bytes or 0.0 for device in cluster.devices])
 
 
 def _medians(columns: dict[str, Floats]) -> dict[str, float]:
@@ -210,7 +215,8 @@ def _outside(kind: _Kind, value: float) -> float:
 
 
 def _unlike(name: str, owner: str, value: float) -> str:
-    kind, what = _KINDS[name], f"{name} of {owner!r}: {number(value)} is unlike the others"
+    kind, of = _KINDS[name], f"{name.partition(' ')[0]} of {owner!r}"
+    what = f"{of}: {number(value)} is unlike the others"
     return f"{what}; is it in {kind.other}, not {kind.unit}?"
 
 

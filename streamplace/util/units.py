@@ -61,6 +61,8 @@ UNITS: dict[str, dict[str, Decimal]] = {
 
 def kind_at(place: Sequence[object]) -> str | None:
     """Return the kind of quantity at a place of a file; None if its field has none."""
+    if "optimiser" in place:  # its rates are learning rates
+        return None
     mapped = next((MAPS[part] for part in place if part in MAPS), None)
     return mapped or (kind_of(str(place[-1])) if place and isinstance(place[-1], str) else None)
 

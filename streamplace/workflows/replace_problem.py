@@ -8,6 +8,7 @@ from typing import NamedTuple
 from streamplace.errors import (
     Fault,
     FormatError,
+    GraphError,
     UnknownPinError,
     UsageError,
     located,
@@ -96,7 +97,12 @@ def new_problem(
         If graph, cluster, constraints and objective do not fit together.
     """
     _check(settings)
-    graph, notes, is_inherited = expanded(graph), list[str](), False
+    notes, is_inherited = list[str](), False
+    try:
+        graph = expanded(graph)
+    except GraphError:
+        with located(sources.graph):
+            raise
     rules_file = sources.constraints or sources.graph
     if isinstance(old, Placement):
         had_rules = settings.get("constraints") is not None
@@ -107,6 +113,8 @@ def new_problem(
     if old is not None:
         notes += _operators_left_out(old, graph, sources)
     cluster, rules = Cluster.of(settings.get("cluster")), settings.get("constraints")
+    if old is not None:
+        notes += _devices_left_out(old, cluster, sources)
     rules, replaced = with_pins(settings.get("pins", {}), cluster, rules, graph)
     notes += replaced
     if lost := Losses.of(settings.get("without", ()), settings.get("slow", {})):
@@ -176,6 +184,18 @@ def _operators_left_out(
             "graph that states them, such as that of size --graph-out"
         )
     return [note]
+
+
+def _devices_left_out(
+    old: Placement | Mapping[str, str], cluster: Cluster, sources: Sources
+) -> list[str]:
+    """Return a note on devices of the placement that the cluster lacks, if there are any."""
+    assignment = old.assignment if isinstance(old, Placement) else old
+    others = sorted({*assignment.values()} - {*cluster.index})
+    if not others:
+        return []
+    what = f"{counted(len(others), 'device')} of {sources.old or 'the placement'}"
+    return [f"{what} not in the cluster: {listed(others)}"]
 
 
 def _kinds_lost(graph: StreamGraph, whole: Cluster, lost: Losses) -> list[str]:

@@ -74,6 +74,23 @@ def test_a_note_names_operators_that_the_graph_lacks(folder: Path) -> None:
     assert line.endswith("graph.json: 'z[0]', 'z[1]'")
 
 
+def test_a_note_names_devices_that_the_cluster_lacks(folder: Path) -> None:
+    """A misspelt device, and one after a space, would otherwise look like lost ones."""
+    (folder / "mapping.csv").write_text("operator,device\nx,dO\ny, d0\nz,d1\n")
+    words = ("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
+    line, *_ = run(*words).stderr.splitlines()
+    assert line.startswith("2 devices of ")
+    assert line.endswith("not in the cluster: ' d0', 'dO'")
+
+
+@pytest.mark.parametrize(("row", "empty"), [("x,", "device"), (" ,d0", "operator")])
+def test_empty_cells_are_refused(row: str, empty: str, folder: Path) -> None:
+    (folder / "mapping.csv").write_text(f"operator,device\n{row}\n")
+    done = run("place", folder / "graph.json", "--start", folder / "mapping.csv", *DEVICES)
+    assert done.returncode == 2
+    assert f"mapping.csv: line 2: {empty} must not be empty" in done.stderr
+
+
 def test_a_note_names_instances_that_the_graph_no_longer_has(folder: Path) -> None:
     """The graph may state fewer instances on purpose, so the advice is for the other case."""
     graph, old = folder / "graph.json", folder / "old.json"

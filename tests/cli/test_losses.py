@@ -106,6 +106,7 @@ def test_a_pin_to_a_lost_device_names_both(folder: Path, capsys: Capture) -> Non
         (("--slow", "a1"), "expected NAME=SHARE with a share above 0"),
         (("--slow", "a1=1.5"), "at most 1"),
         (("--slow", "a1=0"), "expected NAME=SHARE with a share above 0"),
+        (("--slow", "a1=0.5,a1=0.2"), "--slow: names 'a1' twice"),
         (("--slow", "a1=x"), "expected NAME=SHARE with a share above 0"),
         (("--without", "a1,"), "expected device names"),
         (("--without", "a1,a2,a3"), "--without: no device is left"),

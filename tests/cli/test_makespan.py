@@ -118,6 +118,12 @@ def test_noise_uses_the_seed(folder: Path, capsys: Capture) -> None:
     assert (first["bound_s"], first["gap"]) == (None, None)
 
 
+@pytest.mark.parametrize(("noise", "end"), [("100ms", ""), ("20%", "; did you mean 0.2?")])
+def test_noise_is_a_share(noise: str, end: str, folder: Path, capsys: Capture) -> None:
+    line = refused(capsys, "place", folder / "graph.json", *AIM, "--noise", noise)
+    assert f"--noise: must be a number (got {noise!r}){end}" in line
+
+
 def test_one_pass_has_no_deviation(folder: Path, capsys: Capture) -> None:
     noise = ("--noise", 0.2)
     assert "standard_deviation_s" not in simulated(folder, capsys, *noise)

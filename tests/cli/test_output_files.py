@@ -183,10 +183,22 @@ def test_job_names_that_file_names_cannot_have_here_are_refused(tmp_path: Path) 
         assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("command", ["place", "size"])
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("p.NPZ", "in small letters"), ("p.html", "report"), ("p.HTM", "report")]
+)
+def test_names_of_other_files_are_refused(
+    name: str, remedy: str, tmp_path: Path, capsys: Capture
+) -> None:
+    words = ("place", "dataset:real/riotbench-etl.json", "-o", tmp_path / name)
+    assert remedy in refused(capsys, *words)
+    assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("command", ["place", "size", "plan", "export"])
 def test_placements_are_not_written_as_csv(command: str, tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "placement.csv"
-    line = refused(capsys, command, "dataset:real/riotbench-etl.json", "-o", file)
+    options = ("--to", "json") if command == "export" else ()
+    line = refused(capsys, command, "dataset:real/riotbench-etl.json", *options, "-o", file)
     assert "a placement file is JSON or .npz; 'streamplace export --to csv' writes CSV" in line
     assert not file.exists()
 

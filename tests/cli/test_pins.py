@@ -200,10 +200,16 @@ def test_groups_of_a_single_operator_are_noted(
     """They do not keep its instances apart, or together."""
     rules = tmp_path / "rules.json"
     name = json.loads(graph.read_text())["operators"][0]["name"]
-    rules.write_text(json.dumps({"exlocate": [[name]]}))
-    note = f"{rules}: exlocate[0] names a single operator, so it constrains nothing"
-    words = ("place", graph, *DEVICES, "--constraints", rules)
-    assert note in printed(capsys, *words)[1]
+    note = "exlocate[0] names a single operator, so it constrains nothing"
+    words = ("place", graph, *DEVICES)
+    for group in ([name], [name, name]):
+        rules.write_text(json.dumps({"exlocate": [group]}))
+        assert f"{rules}: {note}" in printed(capsys, *words, "--constraints", rules)[1]
+    stated = json.loads(graph.read_text()) | {"constraints": {"exlocate": [[name]]}}
+    graph.write_text(json.dumps(stated))
+    assert f"constraints.{note}" in printed(capsys, *words)[1]
+    rules.write_text(json.dumps({"colocate": [[name]]}))
+    assert note not in printed(capsys, *words, "--constraints", rules)[1]
 
 
 def test_a_pin_of_an_operator_replaces_those_of_its_instances(

@@ -52,6 +52,24 @@ def test_options_have_units(graph: Path, capsys: Capture) -> None:
     assert "expected a number, or one with a unit, such as 200ms or 5min" in error
 
 
+def test_a_note_names_rates_that_may_be_one(graph: Path, capsys: Capture) -> None:
+    words = ("place", graph, "--placer", "greedy", "--source-rate")
+    note = "--source-rate 10,500 stands for the rates 10 and 500; for one rate, write 10500"
+    assert note in printed(capsys, *words, "10,500")[1]
+    assert not printed(capsys, *words, "10,500", "--quiet")[1]
+    assert "for one rate" not in printed(capsys, *words, "5000,20000")[1]
+
+
+def test_free_numbers_are_named_with_their_file(graph: Path, capsys: Capture) -> None:
+    graph.write_text(
+        graph.read_text().replace(
+            '"instructions": "50k"', '"parallelism": "free", "instructions": 5'
+        )
+    )
+    line = refused(capsys, "place", graph)
+    assert f"{graph}: operators: parallelism of 'a' is free; run `streamplace size`" in line
+
+
 @pytest.fixture
 def joined(tmp_path: Path) -> Path:
     """Return two sources, of 1 and 3 ms on a device of 1,000 MIPS, that one operator joins."""

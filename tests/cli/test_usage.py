@@ -32,6 +32,8 @@ USAGE = [
     (["place", "GRAPH", "--source-rate", "fast"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "0"], "--source-rate"),
     (["place", "GRAPH", "--source-rate", "1,500"], "did you mean 1500?"),
+    (["place", "GRAPH", "--source-rate", "10,500,20,500"], "has 500 twice"),
+    (["generate", "layered", "--operators", "50-10", "-o", "x.jsonl"], "the smaller number first"),
     (["place", "GRAPH", "--source-rate", "1,500,000"], "did you mean 1500000?"),
     (["place", "GRAPH", "--source-rate", "9,100"], "write 9.0,100"),
     (["place", "GRAPH", "--source-rate", "1, 500"], "did you mean 1500?"),

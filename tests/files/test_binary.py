@@ -43,6 +43,17 @@ def test_an_unknown_binary_file(tmp_path: Path, capsys: Capture) -> None:
     assert refused(capsys, "place", file).endswith("file: is a binary file; text is expected")
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [("{}".encode("utf-16-le"), "is UTF-16; save it as UTF-8"), (b"\0" * 9, "is a binary file")],
+)
+def test_null_bytes_are_valid_utf_8_but_no_text(
+    content: bytes, what: str, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "file.json").write_bytes(content)
+    assert f"file.json: {what}" in refused(capsys, "info", tmp_path / "file.json")
+
+
 def test_text_in_another_encoding_is_no_binary_file(tmp_path: Path, capsys: Capture) -> None:
     file = tmp_path / "costs.csv"
     file.write_text("operator,instructions\nzählen,3\n", encoding="latin-1")

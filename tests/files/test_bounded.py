@@ -9,13 +9,14 @@ import warnings
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files import read_graph
-from streamplace.files.bounded import MAX_BYTES, MAX_RATIO, SPARE, read_raw, unzipped
+from streamplace.files.bounded import MAX_BYTES, MAX_RATIO, SPARE, read_pieces, read_raw, unzipped
 from streamplace.files.npz import read_arrays
 from streamplace.files.reading import read_bytes
 
@@ -25,6 +26,15 @@ def test_device_files_are_refused() -> None:
         read_raw("/dev/zero")
     with pytest.raises(FormatError, match=r"^/dev/null: is a device file, not a regular file$"):
         read_bytes("/dev/null")
+
+
+def test_a_number_is_no_path() -> None:
+    """`open` would read the file that has this number, such as stdin."""
+    number: Any = 0
+    with pytest.raises(TypeError, match="not int"):
+        read_raw(number)
+    with pytest.raises(TypeError, match="not int"):
+        next(read_pieces(number))
 
 
 def test_a_pipe_is_read(tmp_path: Path) -> None:

@@ -134,6 +134,13 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
     assert str(caught.value).startswith(f"{path}: {message}")
 
 
+def test_a_folder_is_no_cluster() -> None:
+    """The message has no path of the installation."""
+    with pytest.raises(FormatError) as caught:
+        read_cluster("dataset:real")
+    assert str(caught.value) == "dataset:real: is a folder; expected the file of a cluster"
+
+
 def test_nothing_is_written_with_a_wrong_name_or_without_clusters(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"must end in \.jsonl or \.jsonl\.gz"):
         sp.write_clusters(tmp_path / "c.json", CLUSTERS)

@@ -74,6 +74,9 @@ def test_messages_about_each_kind_of_field(value: dict[str, Any], message: str) 
     [
         ({"operators": []}, "operators: needs at least one operator"),
         ({"operatrs": [OPERATOR]}, "unknown field 'operatrs'; did you mean 'operators'?"),
+        ({"operators": [OPERATOR], "rate": 5}, "unknown field 'rate'; did you mean 'source_rate'?"),
+        ({"operators": [OPERATOR], "edges": []}, "unknown field 'edges'; did you mean 'streams'?"),
+        ({"operators": [OPERATOR], "count": 3}, "unknown field 'count'"),
         ({"streams": []}, "missing field 'operators'"),
         ({"operators": [{"name": "a"}]}, "operators[0]: missing field 'instructions'"),
         (

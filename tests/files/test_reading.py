@@ -53,6 +53,7 @@ NO_YAML = "not JSON; YAML is not supported: convert it to JSON"
         ("name: x\noperators:\n  - name: a\n", f"line 1: {NO_YAML}"),
         ("# a graph\n\n---\nname: x\n", f"line 3: {NO_YAML}"),
         ("- a\n- b\n", f"line 1: {NO_YAML}"),
+        ("\n<!DOCTYPE html>\n<html></html>", "is an HTML page; expected JSON"),
         ("// a graph\n{}", f"line 1 column 1: {NO_COMMENTS}"),
         ("# a graph\n{}", f"line 1 column 1: {NO_COMMENTS}"),
         ('{\n  // a graph\n  "name": "x"}', f"line 2 column 3: {NO_COMMENTS}"),

@@ -75,6 +75,13 @@ def test_strict_merges_repeated_edges() -> None:
     assert [s.selectivity for s in strict.streams] == [2.0]
 
 
+def test_commas_separate_nodes_of_an_end() -> None:
+    """Graphviz reads ``a, b -> c`` as ``{a b} -> c``, and attributes as those of all nodes."""
+    job = read_document("dot", "digraph { a, b -> c, d; a, b [instructions=5] }")
+    assert edges(job) == [("a", "c"), ("a", "d"), ("b", "c"), ("b", "d")]
+    assert job.graph.instructions[:2].tolist() == [5.0, 5.0]
+
+
 def test_labels_of_edges_name_streams() -> None:
     """As those of `vector graph`, where a route has several outputs."""
     text = (
@@ -100,7 +107,9 @@ def test_attributes_of_subgraphs_are_ignored() -> None:
     [
         ("", "line 1: expected 'digraph' (got the end of the text)"),
         ("graph { a -- b }", "line 1: the graph is undirected; use 'digraph'"),
-        ("digraph {\n a -- b }", "line 2: expected a name (got '--')"),
+        ("digraph {\n a -- b }", "line 2: expected a name (got '--'); write '->' in a digraph"),
+        ("digraph {\n a [selectivity=5%]\n}", "line 2: not DOT: '%]'"),
+        ("digraph {\n source_rate = 12,000\n a }", "line 2: expected a name (got ',')"),
         ("digraph { a -> b", "line 1: expected a name (got the end of the text)"),
         ("digraph { a -> a }", "streams[0]: 'a' feeds itself"),
         ("digraph { a -> b -> a }", "streams: the graph has a cycle: a -> b -> a"),

@@ -60,6 +60,11 @@ def test_a_stream_that_both_of_its_operators_name_is_one() -> None:
             "name,to\nread,parse\nparse,cuont\ncount,\n",
             "no row is about operator 'cuont', which 'from' or 'to' names; did you mean 'count'?",
         ),
+        (
+            "name,to\na,b|c\nb,\nc,\n",
+            "no row is about operator 'b|c', which 'from' or 'to' names; semicolons separate",
+        ),
+        ("nmae,to\na,b\n", "line 1: unknown column 'nmae'; did you mean 'name'?"),
         ("name,to,colour\na,b,red\n", "line 1: unknown column 'colour'; choose from operator"),
         (
             "name;cpu\na;0,5\n",

@@ -47,6 +47,17 @@ def branched(cost: float = nan, **others: Any) -> sp.StreamGraph:
     return sp.StreamGraph(operators, streams, **settings)
 
 
+def test_streams_that_are_listed_twice_are_named() -> None:
+    """Others between the same operators have other numbers, such as a side output."""
+    numbers = [("a", 1e3, 10.0), ("b", 1e3, 0.0)]
+    for second, noted in ((1.0, True), (0.01, False)):
+        streams = [("a", "b", 1.0), ("a", "b", second)]
+        graph = sp.StreamGraph(numbers, streams, source_rate=10.0)
+        found = assumptions(sp.place(graph, CLUSTER, placer="greedy").placement)
+        text = "listed several times, and counted each time: streams 'a->b'"
+        assert found == [text] * noted
+
+
 def test_only_numbers_that_matter_are_asked_for() -> None:
     graph = branched()
     assert graph.flowing.tolist() == [True, False, True, True, False, False]

@@ -71,6 +71,7 @@ def test_numbers_that_are_not_stated_are_unknown() -> None:
         (lambda a: a.map("c", instructions=-1).graph(), "instructions: must be .*at least 0"),
         (lambda a: a.join("c", sp.source("b")).graph(), "source_rates: .*missing: 'b'"),
         (lambda a: a.map("c", partitioning="x").graph(), "partitioning"),
+        (lambda a: a.filter("c", selectivity=50), "selectivity: must be at most 1, .*flat_map"),
     ],
 )
 def test_bad_steps(make: Any, message: str) -> None:

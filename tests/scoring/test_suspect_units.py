@@ -110,6 +110,13 @@ def test_memory_in_gigabytes_is_named() -> None:
     )
     small = Cluster([Device(name, 2500.0, memory_bytes=16.0) for name in "xyz"])
     assert "memory_bytes of devices: the values are about 16" in suspect_unit(GRAPH, small, 1e4)
+    one = Cluster(
+        [
+            Device(name, 2500.0, memory_bytes=m)
+            for name, m in zip("xyz", (8.0, 8e9, 8e9), strict=True)
+        ]
+    )
+    assert suspect_unit(GRAPH, one, 1e4).startswith("memory_bytes of 'x': 8 is unlike the others")
 
 
 def test_what_needs_a_bottleneck_is_not_asked_without_one() -> None:

@@ -115,7 +115,43 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "text as instructions": (
         lambda: graph_of(untyped_sp.Operator("a", "x", 1)),
-        "instructions must be a column of 1 numbers",
+        r"operators\[0\].instructions: must be a number .got 'x'",
+    ),
+    "text as selectivity": (
+        lambda: untyped_sp.StreamGraph(
+            [("a", 1, 1), ("b", 1, 1)], [untyped_sp.Stream("a", "b", "10%")]
+        ),
+        r"streams\[0\].selectivity: must be a number .got '10%'",
+    ),
+    "rates of sources": (
+        lambda: place(source_rate={"a": 1000}),
+        "source_rate: must be a number or several, not a mapping; .*source_rates",
+    ),
+    "slow as text": (
+        lambda: untyped_sp.migrate(GRAPH, place(), inherit=True, slow="d0=0.5"),
+        "slow must be a mapping, such as",
+    ),
+    "write clusters as graphs": (
+        lambda: untyped_sp.write_dataset("x.jsonl", [sp.Cluster.equal(2)]),
+        "graphs: must be StreamGraph, not Cluster",
+    ),
+    "write a cluster as a graph": (
+        lambda: untyped_sp.write_dataset("x.json", [sp.Cluster.equal(2)]),
+        "graphs: must be StreamGraph, not Cluster",
+    ),
+    "write graphs as clusters": (
+        lambda: untyped_sp.write_clusters("x.jsonl", [GRAPH]),
+        "clusters: must be Cluster, not StreamGraph",
+    ),
+    "mapping as networkx": (
+        lambda: untyped_sp.from_networkx({"a": ["b"]}),
+        "must be a networkx.DiGraph, not dict",
+    ),
+    "graphs as jobs": (lambda: untyped_sp.place_jobs([GRAPH]), "jobs must be Jobs, not list"),
+    "size graphs as jobs": (lambda: untyped_sp.size_jobs([GRAPH]), "jobs must be Jobs, not list"),
+    "number of a graph": (
+        lambda: untyped_sp.Recipe("layered", 3).graph("0"),
+        "graph number must be a whole number .got '0'",
     ),
     "too many instructions": (
         lambda: graph_of(("a", 10**400, 1)),

@@ -84,6 +84,7 @@ def test_values_by_name_have_the_unit_of_their_field() -> None:
 
 
 def test_fields_without_a_unit_have_no_kind() -> None:
+    assert kind_at(["stage", 0, "optimiser", "rate"]) is None
     assert [kind_of(name) for name in ("price", "cores", "overhead_s_per_byte", "name")] == [
         None
     ] * 4

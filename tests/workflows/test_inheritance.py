@@ -175,7 +175,8 @@ def test_python_inherits_as_the_command(files: Path, capsys: Capture, name: str)
     got = json.loads(json.dumps(found.to_dict()))
     assert got | {"seconds": 0} == expected | {"seconds": 0}
     for note in found.notes:
-        assert note.removeprefix("from the placement: ") in stderr
+        named = note.replace("of the placement ", f"of {files / 'old.json'} ")
+        assert named.removeprefix("from the placement: ") in stderr
     assert bool(found.notes) == ("from " in stderr)
 
 

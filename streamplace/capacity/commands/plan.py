@@ -17,7 +17,7 @@ from streamplace.cli.command import (
     made_of,
     print_note,
 )
-from streamplace.cli.output_files import check_targets, print_embedded
+from streamplace.cli.output_files import check_targets, print_embedded, refuse_other_names
 from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.terminal import print_command
 from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
@@ -97,6 +97,7 @@ def plan(chosen: PlanOptions) -> None:
         raise click.UsageError("cannot combine --max-latency with --survive")
     if chosen.as_json and chosen.output == "-":
         raise click.UsageError("only one of -o and --json can write to stdout")
+    refuse_other_names(chosen.output)
     check_targets(
         {"-o": chosen.output, "--plot": chosen.plot},
         (chosen.graph, chosen.cluster.cluster_file, chosen.constraints_file),

@@ -22,7 +22,12 @@ from streamplace.cli.command import (
     option,
     print_note,
 )
-from streamplace.cli.output_files import check_targets, print_embedded, refuse_csv, refuse_folder
+from streamplace.cli.output_files import (
+    check_targets,
+    print_embedded,
+    refuse_folder,
+    refuse_other_names,
+)
 from streamplace.cli.settings import NAMES, options_of
 from streamplace.cli.typical import basis_of, print_answer, with_typical_costs
 from streamplace.errors import ClusterError, located
@@ -110,7 +115,7 @@ def size(chosen: SizeOptions) -> None:
     streamplace size --job-file jobs.json --cluster cluster.json -o sizes
     """
     _check_options(chosen)
-    refuse_csv(chosen.output)
+    refuse_other_names(chosen.output)
     settings: dict[str, Any] = {
         **chosen.settings,
         "model": chosen.throughput.model,

@@ -6,14 +6,22 @@ import click
 
 from streamplace.cli import options, param_types
 from streamplace.cli.command import argument, command, option, print_json, print_note
-from streamplace.cli.output_files import check_targets
+from streamplace.cli.output_files import check_targets, refuse_other_names
 from streamplace.errors import located
 from streamplace.execution.progress import working
 from streamplace.files.assignments import csv_of, read_placement_json
 from streamplace.files.placements import placement_from, referring_assignment, results_in
 from streamplace.files.reading import name_of
 from streamplace.formats.commands.format_names import FormatName, ListsWriters
-from streamplace.workflows.export import CSV, DEPLOYMENT, OWN, PLAN_NEEDED, Export, needs_placement
+from streamplace.workflows.export import (
+    CSV,
+    DEPLOYMENT,
+    JSON,
+    OWN,
+    PLAN_NEEDED,
+    Export,
+    needs_placement,
+)
 from streamplace.workflows.export import export as exported
 
 OF_DEPLOYMENT = ("--plan", "--patch", "--node-label")
@@ -73,6 +81,8 @@ def export(chosen: ExportOptions) -> None:
     """
     options.refuse_both_on_stdout(chosen.output, chosen.as_json, "export")
     _check_options(chosen)
+    if chosen.kind == JSON:
+        refuse_other_names(chosen.output)
     check_targets({"-o": chosen.output}, (chosen.placement, chosen.plan_file, chosen.patch_file))
     with working("reading"):
         found = _exported(chosen)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, Unio
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from streamplace.errors import ConfigError, Fault, FormatError
+from streamplace.files.own import CONFIG, kind_of
 from streamplace.files.reading import check, name_of, read_json, read_text
 from streamplace.files.schema_fields import Place
 from streamplace.files.toml import parse_toml
@@ -504,7 +505,7 @@ def _check_config(value: Any, where: str) -> TrainConfig:
     """Return a checked config; those of earlier versions are converted."""
     if not isinstance(value, dict):
         return check(TrainConfig, value, where)
-    if not is_old(value):
+    if not is_old(value) or kind_of(value) not in (None, CONFIG):
         return check(TrainConfig, with_own_algorithms(value, where), where)
     tables = ", ".join(f"[{name}]" for name in OLD_TABLES if name in value)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from streamplace.errors import FormatError, StreamplaceError, TrainingError
+from streamplace.errors import FormatError, StreamplaceError, TrainingError, UsageError
 from streamplace.execution.backends import LOCAL, Backend
 from streamplace.execution.parallel import cpu_count
 from streamplace.files.writing import held
@@ -22,6 +22,7 @@ from streamplace.learning.training.measuring.measurements import MeasuringError
 from streamplace.learning.training.run import Run, Trained, check_start
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.graph import StreamGraph
+from streamplace.util.checks import check_type
 
 RESUME = "resume with --resume"
 
@@ -76,6 +77,9 @@ def train(
         steps before a failed measurement are saved.
     """
     config = read_config(config) if isinstance(config, str) else config
+    instead = "or the name of one, or of a file"
+    check_type("train: config", config, TrainConfig, UsageError, instead)
+    graphs = _graphs(graphs)
     folder = Path(folder)
     threads = torch.get_num_threads()
     with Workers.of_torchrun() as workers, ExitStack() as stack:
@@ -94,6 +98,19 @@ def train(
                 run.close()
         finally:
             torch.set_num_threads(threads)
+
+
+def _graphs(source: Sequence[StreamGraph]) -> Sequence[StreamGraph]:
+    """Return graphs from a caller; those of a dataset are read, and so valid."""
+    if isinstance(source, StreamGraph):
+        return [source]
+    found = list(source) if isinstance(source, Iterator) else source
+    wrong = isinstance(found, list | tuple) and not all(isinstance(g, StreamGraph) for g in found)
+    if wrong or isinstance(found, str | Path):
+        raise UsageError("train: graphs must be StreamGraph objects; read_dataset reads files")
+    if not len(found):
+        raise UsageError("train: needs at least one graph")
+    return found
 
 
 def _lock(folder: Path, workers: Workers, stack: ExitStack) -> None:

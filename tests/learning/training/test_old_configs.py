@@ -139,6 +139,14 @@ def test_a_message_names_the_old_field_and_the_new_format(
     assert message.endswith(f"; convert {tables} to [[stage]], as in the config 'best'")
 
 
+def test_another_file_with_a_field_of_that_name_is_not_converted(tmp_path: Path) -> None:
+    """The result of several jobs has the memory of devices."""
+    file = tmp_path / "result.json"
+    file.write_text('{"jobs": [], "assignment": {}, "placer": "auto", "memory": []}')
+    with pytest.raises(FormatError, match=r"expected a training configuration$"):
+        read_config(str(file))
+
+
 def test_a_value_instead_of_a_table_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"convert \[memory\] to \[\[stage\]\]"):
         read('memory = 3\n[policy]\nkind = "device-scorer"\n', tmp_path)

@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks.reference.trainings import config, config_of, graphs, of_kind, resumed
 from streamplace import Problem
+from streamplace.errors import UsageError
 from streamplace.learning.policy.registry import policy_kind
 from streamplace.learning.training import TrainConfig, read_config, train
 from streamplace.learning.training.algorithms import imitation as algorithm
@@ -50,6 +51,22 @@ def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     folder = tmp_path_factory.mktemp("staged") / "run"
     assert train(graphs(), cfg, folder).steps == cfg.epochs * STEPS_PER_EPOCH
     return cfg, folder
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"graphs": []}, "train: needs at least one graph"),
+        ({"graphs": "graphs.jsonl"}, "graphs must be StreamGraph objects; read_dataset reads"),
+        ({"graphs": [{"operators": []}]}, "graphs must be StreamGraph objects"),
+        ({"config": {"policy": {}}}, "config must be TrainConfig, not dict"),
+    ],
+)
+def test_arguments_of_other_types(changed: Any, message: str, tmp_path: Path) -> None:
+    arguments = {"graphs": graphs(), "config": "paper", "folder": tmp_path / "run", **changed}
+    with pytest.raises(UsageError, match=message):
+        train(**arguments)
+    assert not (tmp_path / "run").exists()
 
 
 def test_interruptions_after_every_step(staged: FinishedRun, tmp_path: Path) -> None:

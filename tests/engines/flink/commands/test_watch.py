@@ -445,6 +445,7 @@ def test_what_later_windows_would_miss_is_refused_at_once(
     monkeypatch.chdir(tmp_path)
     words = ("watch", "flink", "http://127.0.0.1:1", *files, "--windows", "1", *LIMITS)
     assert message in refused(capsys, *words, *options)  # not that this server does not answer
+    assert not (tmp_path / "j").exists()
 
 
 def test_a_jar_is_not_asked_for_where_the_server_does_not_answer(
