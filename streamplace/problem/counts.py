@@ -256,7 +256,8 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
 
     Every operator states its number, 1 too, and every stream its partitioning. The largest number
     of an operator with keys is that of its key groups. Where there is an instance per partition,
-    its number is also the least and the largest one.
+    its number is also the least and the largest one. A graph that states numbers itself keeps what
+    it states, except for what `logical` has instead.
 
     Returns
     -------
@@ -267,10 +268,16 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
         What a graph cannot say, a line each.
     """
     graph = logical.graph
-    numbers = [logical.parallelism.get(name, 1) for name in graph.names]
-    kinds, keys, notes = dict[int, str](), dict[int, KeyShares](), uneven_notes(logical)
+    unstated = None if graph.states_counts else 1
+    numbers = [
+        logical.parallelism.get(name, graph.parallelism.get(v, unstated))
+        for v, name in enumerate(graph.names)
+    ]
+    kinds, keys, notes = dict(graph.partitioning), dict(graph.key_shares), uneven_notes(logical)
     by_default = set[int]()
     for e, distribution in enumerate(logical.stream_distributions):
+        if e in graph.partitioning or (graph.states_counts and distribution is Distribution.ALL):
+            continue
         ends = int(graph.stream_source[e]), int(graph.stream_target[e])
         rule = distribution.rule if isinstance(distribution, MeasuredDistribution) else distribution
         kind = _partitioning_of(rule, numbers[ends[0]] == numbers[ends[1]])
@@ -290,16 +297,19 @@ def with_counts(logical: LogicalGraph) -> tuple[StreamGraph, list[str]]:
             notes.append(f"constraints: instances of {listed(group)} are kept together {how}")
     keyed = {int(graph.stream_target[e]) for e, kind in kinds.items() if kind == "hash"}
     largest = {graph.index[name]: count for name, count in logical.max_parallelism.items()}
-    partitions: dict[int, Partitions] = dict.fromkeys(by_default, FLINK)
+    partitions: dict[int, Partitions] = dict(graph.partitions) | dict.fromkeys(by_default, FLINK)
     partitions |= {graph.index[name]: count for name, count in logical.partitions.items()}
     fixed = {graph.index[name]: count for name, count in _counts_of_partitions(logical).items()}
     stated, _ = graph.with_numbers(
         parallelism={
             v: FREE if graph.names[v] in logical.open_counts else count
             for v, count in enumerate(numbers)
+            if count is not None
         },
-        min_parallelism=fixed,
-        max_parallelism=fixed | {v: n for v, n in largest.items() if v not in keyed},
+        min_parallelism=dict(graph.min_parallelism) | fixed,
+        max_parallelism=dict(graph.max_parallelism)
+        | fixed
+        | {v: n for v, n in largest.items() if v not in keyed},
         partitions=partitions | {v: n for v, n in largest.items() if v in keyed},
         partitioning=kinds,
         key_shares=keys,

@@ -93,7 +93,7 @@ def read_job(
         number of instances.
     device_count
         Number of devices, for formats whose files have a cluster of equal ones and do not state how
-        many: ``doppler`` and ``pipedream``.
+        many: ``dax``, ``doppler`` and ``pipedream``.
     inputs
         With neural networks: the shape of each input, such as ``1x3x224x224``.
     dims

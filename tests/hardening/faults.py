@@ -284,7 +284,7 @@ FAULTS = (
         "an error of the disk is swallowed",
         "writer file cluster",
         "files.writing:atomic",
-        'raise FormatError(f"{path}: cannot write: {error.strerror or error}") from None',
+        'raise FormatError(f"{path}: cannot write: {_reason(path, error)}") from None',
         "return",
     ),
     Fault(
@@ -318,8 +318,8 @@ FAULTS = (
     Fault(
         "an option of a shape is not checked",
         "wrapper torch",
-        "networks.torch.loading:InputSpec.parse",
-        "if not _SHAPE.fullmatch(sizes)",
+        "formats.sizes:shape_from",
+        "if not SHAPE.fullmatch(sizes)",
         "if not text",
     ),
     Fault(

@@ -22,7 +22,8 @@ from streamplace import (
 )
 from streamplace.errors import GraphError, InfeasibleError
 from streamplace.files.clusters import cluster_from, cluster_to
-from streamplace.problem.counts import expanded, limits_of_count
+from streamplace.problem.counts import expanded, limits_of_count, with_counts
+from streamplace.problem.logical import LogicalGraph
 from streamplace.problem.parallelism import PARTITIONINGS
 from tests.support.graph_formats import check_formats
 
@@ -203,6 +204,19 @@ def test_scaling_raises_the_work_per_tuple() -> None:
     cost = 1 + 0.1 * 3 + 0.01 * 4 * 3
     assert found.instructions == pytest.approx(1e3 * cost)
     assert found.operators[0].seconds_on == pytest.approx({"gpu": 2.0 * cost})
+
+
+@given(graphs_with_counts())
+def test_a_logical_graph_keeps_the_numbers_that_its_graph_states(graph: StreamGraph) -> None:
+    if graph.states_counts:
+        assert with_counts(LogicalGraph(graph))[0] == graph
+
+
+def test_numbers_beside_a_graph_replace_those_that_it_states() -> None:
+    graph = job(partitioning="hash", groups=16)
+    stated, _ = with_counts(LogicalGraph(graph, {"count": 5}))
+    assert stated.parallelism == {0: 3, 1: 5}
+    assert (stated.partitions, stated.partitioning) == ({1: 16}, {0: "hash"})
 
 
 def test_free_counts_are_for_size_only() -> None:

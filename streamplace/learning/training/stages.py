@@ -79,7 +79,7 @@ class MemorySection(StrictModel):
         None,
         allow_inf_nan=False,
         description="smallest reward of a stored placement; if absent, 0.8 for the reward "
-        "`relative` and no limit for `log`",
+        "`relative`, otherwise no limit",
     )
     samples: Placements = Field(
         3, description="stored placements per problem added to the samples of a step"
@@ -334,8 +334,9 @@ class StepReinforceStage(MeasurableStage):
     baseline: Literal["episodes", "samples", "none"] = Field(
         "episodes",
         description="what is subtracted from the return of each step: `episodes`: the mean return "
-        "of the same step of past episodes; `samples`: that of the problem's other episodes of the "
-        "update, which all start from one placement (needs `samples` of 2 or more); `none`: 0",
+        "of the same step of the episodes so far; `samples`: that of the problem's other episodes "
+        "of the update, which all start from one placement (needs `samples` of 2 or more); `none`: "
+        "0",
     )
     window: Window = Field(
         1000, description="episodes over which the baseline of each step is a mean"

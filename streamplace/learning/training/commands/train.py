@@ -57,9 +57,10 @@ class TrainOptions(options.Printed):
         type=param_types.CONFIG,
         metavar="NAME|FILE",
         help="Training configuration: one that comes with streamplace (best; paper, the published "
-        "recipe; released, that of its authors' code; b, b-f1, b-f1-f2, the paper's ablations; "
-        "placeto, placeto-stream; giph, giph-makespan, giph-stream; best-makespan; doppler, "
-        "doppler-stream; hsdag, hsdag-stream; or rnn), a .toml file, or a run's config.json.  "
+        "recipe; paper-as-printed; released, that of its authors' code; b, b-f1, b-f1-f2, the "
+        "paper's ablations; placeto, placeto-stream; giph, giph-makespan, giph-stream; "
+        "best-makespan; doppler, doppler-stream; hsdag, hsdag-stream; or rnn), a .toml file, or a "
+        "run's config.json.  "
         "[with --resume: that of the run]",
     )
     settings: tuple[str, ...] = option(
