@@ -117,8 +117,7 @@ class Auto(ReportingPlacer):
 
     Under other objectives of a pass, such as the total cost, `Climb` runs with the same limits, or
     with its own without any; without an initial placement, from the best one of a few fast placers.
-    Total costs on two devices and of few placements are then proven, by a minimum cut and by trying
-    all.
+    Total costs on two devices, and of few placements, are then proven.
 
     Parameters
     ----------
@@ -177,8 +176,7 @@ class Auto(ReportingPlacer):
         self, problem: Problem, rng: np.random.Generator, start: Placement | None, budget: Budget
     ) -> Found:
         """Return the best placement of streams of tuples, and a bound if one was proven."""
-        # No bound is known, as with the engine, where a score takes long, so that `bottleneck` is
-        # searched instead.
+        # No bound is known, as with the engine, which is slow: `bottleneck` is searched instead.
         if evaluator(problem).best_possible is None:
             return Found(self._by_runs(problem, rng, start, budget))
         bound = fewest = None
