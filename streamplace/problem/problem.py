@@ -41,8 +41,7 @@ class Problem(Displayable):
         The job; its numbers must be known where tuples arrive. Operators with several instances are
         replaced by these, ``name[0]``, ``name[1]``, ….
     cluster
-        A cluster, or text such as ``5x2500`` for `Cluster.parse`. None stands for the cluster of
-        the paper, ``5x2500``.
+        A cluster, or text for `Cluster.parse`; None: that of the paper, ``5x2500``.
     source_rate, model, target_utilisation
         Parameters of the objective, see `Throughput`. One source rate in tuples/s or several; None
         stands for the graph's own.
@@ -62,9 +61,8 @@ class Problem(Displayable):
     Raises
     ------
     ProblemError
-        If the model is unknown, or a number that loads depend on, if there is no source rate, if a
-        rate or the target utilisation is out of range, or if constraints name unknown operators or
-        devices.
+        If the model, a source rate or a number that loads depend on is unknown, a rate or the target
+        utilisation is out of range, or constraints name unknown operators or devices.
     InfeasibleError
         If constraints, labels or limits of devices provably allow no placement.
     """
