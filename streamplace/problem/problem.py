@@ -61,7 +61,7 @@ class Problem(Displayable):
     Raises
     ------
     ProblemError
-        If the model, a source rate or a number that loads depend on is unknown, a rate or the target
+        If the model, a source rate or a number that loads depend on is unknown, a rate or target
         utilisation is out of range, or constraints name unknown operators or devices.
     InfeasibleError
         If constraints, labels or limits of devices provably allow no placement.
