@@ -130,7 +130,7 @@ FAULTS = (
         "an amount of a resource is not checked",
         "reader storm-supervisors",
         "engines.storm.settings:generic_amounts",
-        " and DECIMAL.fullmatch(amount)",
+        " if name and DECIMAL.fullmatch(amount)",
         "",
     ),
     Fault(
@@ -309,11 +309,11 @@ FAULTS = (
         "return assigned + 1",
     ),
     Fault(
-        "operators that must be apart are not kept apart",
+        "units are placed on devices that the solver did not choose",
         "wrapper CP-SAT",
-        "placers.exact.cp_sat:Model._place_units",
-        "self._model.add_exactly_one(row)",
-        "pass",
+        "placers.exact.cp_sat:Model.search",
+        ".argmax(axis=1)",
+        ".argmin(axis=1)",
     ),
     Fault(
         "an option of a shape is not checked",

@@ -20,6 +20,8 @@ from streamplace.execution.parallel import each
 from streamplace.formats.documents import read_module
 from streamplace.placers.partition.cut import WeightedGraph
 from streamplace.placers.registry import names_for, placer_of
+from streamplace.scoring.registry import qualities
+from streamplace.scoring.score import ROUNDING
 from streamplace.util.arrays import Ints
 from tests.hardening.graph_shapes import SHAPES
 from tests.hardening.target import FaultError, Target, message_of, watched
@@ -124,6 +126,8 @@ def check_cp_sat(number: int) -> None:
             return
     if found is not None:
         check_placement(problem, found)
+        carried = problem.source_rate * qualities(problem, [found])[0]
+        assert carried >= decision.rate * (1.0 - ROUNDING)
 
 
 def check_partitioner(name: str, number: int) -> None:
