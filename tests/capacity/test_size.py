@@ -2,6 +2,8 @@
 
 from itertools import combinations, count
 from math import ceil
+from time import process_time
+from types import SimpleNamespace
 from typing import Any, get_args
 
 import numpy as np
@@ -394,7 +396,8 @@ def test_a_time_limit_is_used_whole(
     graph = sp.StreamGraph(operators, streams, source_rate=3e4)
     cluster, steps = sp.Cluster.equal(60, mips=12.0), count()
     size(graph, cluster, evaluations=2_000)  # loads the kernels
-    monkeypatch.setattr("streamplace.sim.work_clock._seconds", lambda: next(steps) / reads)
+    clock = SimpleNamespace(perf_counter=lambda: next(steps) / reads, process_time=process_time)
+    monkeypatch.setattr("streamplace.sim.work_clock.time", clock)
     found = size(graph, cluster, seconds=1.0, evaluations=2_000)
     assert found.machines == machines
     assert found.cut_off == (machines > 25)

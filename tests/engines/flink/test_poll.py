@@ -109,7 +109,7 @@ BAD: dict[str, tuple[Callable[[str, str], Answer | None], str]] = {
     "silent": (never, "no answer to .* within"),
     "404": (lambda p, q: (404, b"{}"), "HTTP 404 Not Found"),
     "500": (lambda p, q: (500, b"{}"), "HTTP 500"),
-    "no JSON": (lambda p, q: (200, b"<html>"), "not JSON"),
+    "no JSON": (lambda p, q: (200, b"<html>"), "an HTML page"),
     "no UTF-8": (lambda p, q: (200, b'{"a": "\xff"}'), "not UTF-8"),
     "empty": (lambda p, q: (200, b""), "is empty"),
     "a list": (lambda p, q: (200, b"[1]"), OTHER_ANSWER),

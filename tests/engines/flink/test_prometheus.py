@@ -224,7 +224,7 @@ def test_a_label_that_relabeling_dropped_is_named(label: str) -> None:
     [
         ((404, b"404 page not found"), "HTTP 404 .*; is this the address of a Prometheus"),
         ((400, b'{"error":\n"parse"}'), r'HTTP 400 .*: {"error": "parse"}$'),
-        ((200, b"<html>"), "not JSON"),
+        ((200, b"<html>"), "an HTML page"),
         ((200, b'{"data": {}}'), "data"),
         ((200, b'{"data": {"result": [{"metric": {}, "values": [[1]]}]}}'), "unexpected answer"),
         ((200, b'{"data": {"result": [{"metric": {}, "values": [[2, "1"], [1, "1"]]}]}}'), "grow"),

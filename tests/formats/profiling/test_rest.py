@@ -103,7 +103,7 @@ def test_a_refusal_keeps_the_servers_words() -> None:
     ("answer", "fault"),
     [
         ((404, b"<html>"), "HTTP 404 Not Found for /jobs"),
-        ((200, b"<html>"), "not JSON: expected a value"),
+        ((200, b"<html>"), "is an HTML page; expected JSON"),
     ],
 )
 def test_the_address_may_be_wrong_before_the_first_answer(answer: Answer, fault: str) -> None:
@@ -123,7 +123,9 @@ def test_a_redirect_to_a_login_page_is_named() -> None:
 
     with http_server(answer) as host:
         page = re.escape(f"http://{host}/login?next=jobs")
-        with pytest.raises(BackendError, match=f"not JSON.*; the server redirects to '{page}'; is"):
+        with pytest.raises(
+            BackendError, match=f"an HTML page.*; the server redirects to '{page}'; is"
+        ):
             Server(f"http://{host}").get("/jobs", 5)
     loop = pytest.raises(RefusedError, match=r"HTTP 302 redirect to '/jobs' for /jobs$")
     with http_server(lambda request: (302, b"/jobs")) as host, loop:

@@ -36,7 +36,7 @@ def test_reading_weights_is_no_cost_of_a_placement(monkeypatch: pytest.MonkeyPat
         return None
 
     # with the fractions of seconds that earlier tests loaded, the exact difference would be rounded
-    monkeypatch.setattr(work_clock._loading, "seconds", 0.0)
+    monkeypatch.setattr(work_clock._loading, "wall_seconds", 0.0)
     monkeypatch.setattr("time.perf_counter", lambda: clock[0])
     monkeypatch.setattr("streamplace.learning.policy.placer._read", slow)
     begun = work_clock.now()

@@ -87,12 +87,12 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
     stated = None if file is None else (read_graph(file), name_of(file))
     client, clock = Client(server, settings.answer_s), SystemClock()
     with ExitStack() as stack:  # files first: Flink is asked once they are in order
-        check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
         is_new = not Path(chosen.journal_folder or "", JOURNAL).exists()
         if chosen.program.jar and is_new:  # before the folder of the journal is made
             check_jar_file(str(chosen.program.jar))
         journal = _journal(stack, chosen.journal_folder)
         _check_restart(journal, chosen)
+        check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
         needs_jar = bool(chosen.program.jar) and not journal.unfinished
         if needs_jar:
             check_jar_file(str(chosen.program.jar))
