@@ -43,9 +43,10 @@ from streamplace.sim.kernels.bundle import reason_for_none
 sys.exit(reason_for_none() or None) # an empty text would exit with 1
 """
 INSTALL_TORCH = ROOT / "locks" / "install_torch.py"
+PLACE = "place", "graph.json", "--cluster", "cluster.json"
 COMMANDS = (
     ("init",),
-    ("place", "graph.json", "--cluster", "cluster.json", "-o", "placement.json"),
+    (*PLACE, "-o", "placement.json"),
     ("simulate", "graph.json", "placement.json", "--json"),
     ("compare", "dataset:real", "--placers", "metis,greedy,policy", "-o", "results"),
     ("report", "placement.json", "-o", "report.html"),
@@ -60,7 +61,7 @@ LEARNING = (
         *("--set", "stage[0].epochs=1", "--set", "run.held_out=1"),
         *("-o", "run"),
     ),
-    ("place", "graph.json", "--placer", "policy:file=run/policy.safetensors"),
+    (*PLACE, "--placer", "policy:file=run/policy.safetensors"),
 )
 """Further commands, which need the extra `learn`."""
 NEXT = """
