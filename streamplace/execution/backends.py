@@ -39,7 +39,8 @@ SHIP = {
     ),
 }
 """Backend -> how its workers get a module."""
-_NO_MODULE = re.compile(r"No module named '([\w.]+)'")
+# The words of Python, and those of `plugins`.
+_NO_MODULE = re.compile(r"[Nn]o module (?:named )?'([\w.]+)'")
 _ADDRESS = re.compile(r"(?:tcp://)?([^\s/:]+):(\d{1,5})")
 
 

@@ -25,6 +25,7 @@ from streamplace.execution.calls import ClusterMember, Connected, results_of
 from streamplace.learning.training import read_config, train
 from tests.support.cli import MODULE, Capture, refused, run
 from tests.support.clusters import OF_CLUSTERS, PACKAGES, START_S, Options, two_machines
+from tests.support.paths import ROOT
 from tests.support.training_runs import check_same
 from tests.support.worker_loss import KILLED
 
@@ -146,6 +147,10 @@ def test_workers_that_lack_a_module_say_how_to_ship_it(cluster: Options, tmp_pat
     assert "its workers have no module 'only_here'; install it there, " in line
 
 
+PLACER = "from streamplace.placers.registry import placer_named; placer_named('mine:Own')"
+
+
+@pytest.mark.parametrize("program", ["import mine", PLACER])
 @pytest.mark.parametrize(
     ("name", "way"),
     [
@@ -154,12 +159,12 @@ def test_workers_that_lack_a_module_say_how_to_ship_it(cluster: Options, tmp_pat
     ],
 )
 def test_a_module_that_a_process_lacks(
-    name: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, way: str, program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The fault is that of a real process without the module, as the backends pass it on."""
     (tmp_path / "mine.py").write_text("class Own: ...\n")
-    words = [sys.executable, "-c", "import mine"]
-    child = subprocess.run(words, capture_output=True, text=True, cwd="/", check=False)
+    words = [sys.executable, "-c", program]
+    child = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, check=False)
     fault = RuntimeError("a task failed")
     fault.__cause__ = RuntimeError(child.stderr)
     with pytest.raises(RuntimeError, match="a task failed"), backends.shipping(Backend(name)):

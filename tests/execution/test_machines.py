@@ -15,6 +15,7 @@ from tests.support.worker_loss import KILLED
 STUDY = """
 import sys
 from pathlib import Path
+from streamplace.execution.backends import Backend
 from streamplace.papers.studies.run import run_study
 from tests.support.studies import Squares
 

@@ -27,8 +27,8 @@ RAY += ["--object-store-memory=100000000"]
 DASK = ["--host", HERE, "--no-dashboard"]
 JOINED = """
 import sys, time
-from streamplace.execution.backends import Backend, connected
-with connected(Backend(*sys.argv[1:3]), 1) as cluster:
+from streamplace.execution.backends import Backend, cluster_of_jobs
+with cluster_of_jobs(Backend(*sys.argv[1:3]), 1) as cluster:
     while cluster.processes < int(sys.argv[3]):
         time.sleep(0.2)
 """
