@@ -22,6 +22,8 @@ which takes a quarter of the time of a short command. It is ignored here.
 import os
 import signal
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -81,6 +83,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if taken[False]:
         config.hook.pytest_deselected(items=taken[False])
         items[:] = taken[True]
+
+
+@pytest.fixture(autouse=True)
+def forget_modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Forget the modules that a test wrote and imported: another test may write the same name."""
+    modules, path = set(sys.modules), list(sys.path)
+    yield
+    sys.path[:] = path
+    folder = tmp_path_factory.getbasetemp()
+    for name in sys.modules.keys() - modules:
+        file = getattr(sys.modules[name], "__file__", None)
+        if file is not None and Path(file).is_relative_to(folder):
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -97,8 +97,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "own_sizes.py").write_text(SIZES)
     (folder / "own_network.py").write_text(NETWORK)
     monkeypatch.syspath_prepend(folder)
-    for module in ("own_sizes", "own_network"):
-        monkeypatch.delitem(sys.modules, module, raising=False)
 
 
 def section_of(kind: str, **sizes: Any) -> PolicySection:

@@ -77,11 +77,9 @@ FAULTS = [
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the current folder, which has a module that no other test finds."""
+    """Return the current folder, which has a module."""
     (tmp_path / "net_module.py").write_text(MODULE)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    monkeypatch.delitem(sys.modules, "net_module", raising=False)
     return tmp_path
 
 
