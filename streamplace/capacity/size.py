@@ -27,7 +27,7 @@ from streamplace.errors import (
     UnsuitableError,
     UsageError,
 )
-from streamplace.placers.budget import Budget
+from streamplace.placers.budget import Budget, clock_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -102,10 +102,8 @@ def size(
         rate = wanted.source_rate * _factor(wanted, settings)
         needed, free = wanted.with_changes(source_rate=rate), _free(graph, settings)
         task = Task(graph, cluster, needed, wanted.source_rate, rules, weights, free, settings)
-        if not is_default:
-            return _sized(task, seconds)
-        with work_clock.cpu_time():  # other work does not matter
-            return _sized(task, SECONDS)
+        with clock_of(seconds, settings.evaluations):
+            return _sized(task, SECONDS if is_default else seconds)
 
     if settings.limit_on_latency is None:
         return sized(objective.target_utilisation)

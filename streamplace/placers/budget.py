@@ -1,7 +1,7 @@
 """Budgets of searches: what is left of a limit on time or on changes."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from math import inf
 
@@ -68,19 +68,23 @@ class Budget:
         return Budget(seconds, evaluations, _parent=self)
 
 
+def clock_of(seconds: float | None, evaluations: int | None) -> AbstractContextManager[None]:
+    """Count CPU time where neither limit is stated, so that other work on the machine is no loss.
+
+    A stated number of seconds is wall time.
+    """
+    is_stated = seconds is not None or evaluations is not None
+    return nullcontext() if is_stated else work_clock.cpu_time()
+
+
 @contextmanager
 def budget_of(
     seconds: float | None, evaluations: int | None, otherwise: float = SECONDS
 ) -> Iterator[Budget]:
-    """Give the budget of stated limits; without any, one of `otherwise` seconds of CPU time.
-
-    Other work on the machine does not shorten a search that nobody asked to end by the clock.
-    """
-    if seconds is not None or evaluations is not None:
-        yield Budget(seconds, evaluations)
-        return
-    with work_clock.cpu_time():
-        yield Budget(otherwise)
+    """Give the budget of stated limits; without any, one of `otherwise` seconds of CPU time."""
+    with clock_of(seconds, evaluations):
+        is_stated = seconds is not None or evaluations is not None
+        yield Budget(seconds if is_stated else otherwise, evaluations)
 
 
 def check_limits(placer: str, seconds: float | None, evaluations: int | None) -> None:

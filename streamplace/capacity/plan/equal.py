@@ -41,7 +41,7 @@ from streamplace.workflows.too_heavy import (
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
-SECONDS = 20.0  # per number, after which the clock ends a search that is limited by changes
+SECONDS = 20.0  # of CPU time per number, after which a search that is limited by changes ends
 # Operators times numbers of devices, up to which numbers have a row that do not decide which is the
 # fewest: all 64 of 300 operators, two of 10,000. They take a few seconds.
 OTHERS = 20_000

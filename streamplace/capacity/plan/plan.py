@@ -1,6 +1,5 @@
 """Capacity planning: the devices that sustain a source rate."""
 
-from contextlib import nullcontext
 from dataclasses import replace
 
 from streamplace.capacity.plan.equal import plan_equal
@@ -8,6 +7,7 @@ from streamplace.capacity.plan.result import Plan
 from streamplace.capacity.plan.unequal import plan_unequal
 from streamplace.capacity.settings import PlanSettings
 from streamplace.errors import UsageError
+from streamplace.placers.budget import clock_of
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.counts import expanded
@@ -15,7 +15,6 @@ from streamplace.problem.graph import StreamGraph
 from streamplace.problem.objective import Throughput
 from streamplace.problem.problem import Problem, check_graph
 from streamplace.scoring.registry import CLOSED_FORMS
-from streamplace.sim import work_clock
 from streamplace.util.settings import with_settings
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
@@ -60,12 +59,9 @@ def plan(
     rules = graph.constraints if rules is None else Constraints.of(rules)
     if settings.max_latency is not None and survive:
         raise UsageError("plan: cannot combine max_latency with survive")
-    if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
-        with naming_conflicts():
+    with naming_conflicts(), clock_of(settings.seconds, settings.evaluations):
+        if _is_equal(cluster) and not rules.allowed and not (survive and rules.pins):
             return plan_equal(graph, cluster, objective, rules, settings)
-    is_default = settings.seconds is None and settings.evaluations is None
-    # By default, other work does not matter.
-    with naming_conflicts(), work_clock.cpu_time() if is_default else nullcontext():
         problem = Problem(graph, cluster, objective=objective, constraints=rules)
         return plan_unequal(problem, settings)
 

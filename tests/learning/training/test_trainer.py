@@ -119,7 +119,14 @@ def test_a_signal_while_a_later_teacher_places(
     check_same(tmp_path / "run", tmp_path / "uninterrupted")
 
 
-BASELINES = ("episodes", "samples", "steps", "earlier-steps", "none")
+BASELINES = {
+    "episodes": "reinforce-steps",
+    "samples": "reinforce-steps",
+    "steps": "giph",
+    "earlier-steps": "giph",
+    "none": "reinforce-steps",
+}
+"""Baseline -> an algorithm that has it."""
 CONFIGS = [name for name in config_names() if policy_kind(read_config(name).policy.kind).refines]
 
 
@@ -133,10 +140,9 @@ def check_interruptions(
     folder: Path, sections: dict[str, dict[str, Any]], baseline: str, evaluate_every: int
 ) -> None:
     """Interrupt a run after every step, and compare it with an uninterrupted one."""
-    cfg = config(sections)
-    (stage,) = cfg.stage
-    changed = stage.model_copy(update={"baseline": baseline, "evaluate_every": evaluate_every})
-    cfg = cfg.model_copy(update={"stage": [changed]})
+    (stage,) = config(sections).model_dump(mode="json")["stage"]
+    changed = {"algorithm": BASELINES[baseline], "baseline": baseline}
+    cfg = config_of(stage | changed | {"evaluate_every": evaluate_every}, **sections)
     steps = train(graphs(), cfg, folder / "uninterrupted").steps
     for step in range(1, steps):
         run = train(graphs(), cfg, folder / "run", resume=step > 1, on_step=ctrl_c_at(step))

@@ -94,7 +94,7 @@ def _watch(server: Server, cluster: Cluster, chosen: WatchOptions) -> None:
         _check_restart(journal, chosen)
         check_targets({"--page": chosen.page_file}, (chosen.cluster.cluster_file, file))
         needs_jar = bool(chosen.program.jar) and not journal.unfinished
-        if needs_jar:
+        if needs_jar and not is_new:
             check_jar_file(str(chosen.program.jar))
         job = client.running_job(chosen.job)
         stack.enter_context(leaving(lambda: "" if journal.unfinished else f"job {job} goes on"))

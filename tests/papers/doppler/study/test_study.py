@@ -206,7 +206,7 @@ def test_a_run_that_was_killed_continues_to_the_same_outcome(
     for table in whole.tables:
         assert all(len(cells) == len(table.head) - 1 for _, cells in table.rows)
     made = dict(whole.tables[0].rows)
-    assert {*PLAIN, *SYSTEMS, PUBLISHED_SETTINGS, PLACETO_LONGER} == {*made}
+    assert {*PLAIN, *SYSTEMS, PUBLISHED_SETTINGS, PLACETO_LONGER, UNIFORM} == {*made}
     assert {PLACETO, ENUMERATIVE} <= {*made}
 
 
