@@ -23,7 +23,11 @@ LOCK = Path(__file__).with_name("torch.txt")
 PROJECT = LOCK.parent.parent / "pyproject.toml"
 LINUX_CPU = re.compile(r"^torch==([^+\s]+)\+cpu", re.M)
 ACCEPTED = re.compile(r'"(torch>=[^"]+)"')
-NOT_OFFERED = ("No matching distribution found", "Could not find a version")
+NOT_OFFERED = (
+    "No matching distribution found",
+    "Could not find a version",
+    "ResolutionImpossible",  # what pip says of the first where PIP_CONSTRAINT names torch, too
+)
 
 
 def pip(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -71,7 +75,7 @@ def main() -> None:
         if pip(*quiet, requirement).returncode == 0:
             report(f"{requirement} was installed without a checked hash for {here}")
             return
-    sys.exit(f"torch: the configured indexes offer no build for {here}")
+    sys.exit(f"torch: the configured indexes and constraints leave no build for {here}")
 
 
 if __name__ == "__main__":

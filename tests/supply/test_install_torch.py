@@ -37,7 +37,7 @@ def wheel(folder: Path, version: str) -> str:
 
 
 def install(
-    environment: Path, folder: Path, digest: str, marker: str = ""
+    environment: Path, folder: Path, digest: str, marker: str = "", **variables: str
 ) -> tuple[subprocess.CompletedProcess[str], str]:
     """Run the installer on a lock with one hash; return the run and the version installed."""
     subprocess.run([environment, "-m", "pip", "uninstall", "-q", "-y", "torch"], check=True)
@@ -49,7 +49,8 @@ def install(
     script.write_bytes(SCRIPT.read_bytes())
     run = subprocess.run(
         [environment, script],
-        env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": "/dev/null"},
+        env={"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder), "PIP_CONFIG_FILE": "/dev/null"}
+        | variables,
         capture_output=True,
         text=True,
         check=False,
@@ -84,12 +85,17 @@ def test_a_cpu_build_without_a_listed_hash_is_reported(environment: Path, tmp_pa
     assert "torch==2.13.0+cpu was installed without a checked hash for Python 3." in run.stderr
 
 
-@pytest.mark.parametrize("offered", ["2.13.0", "2.14.1"])
+@pytest.mark.parametrize(
+    ("offered", "constraint"),
+    [("2.13.0", ""), ("2.14.1", ""), ("2.13.0", "torch==2.13.0"), ("2.14.1", "torch<=2.14.1")],
+)
 def test_the_default_build_is_the_last_resort(
-    environment: Path, tmp_path: Path, offered: str
+    environment: Path, tmp_path: Path, offered: str, constraint: str
 ) -> None:
     wheel(tmp_path, offered)
-    run, installed = install(environment, tmp_path, "0" * 64)
+    constraints = tmp_path / "constraints.txt"
+    constraints.write_text(constraint)
+    run, installed = install(environment, tmp_path, "0" * 64, PIP_CONSTRAINT=str(constraints))
     assert (run.returncode, installed) == (0, offered)
     assert "PIP_EXTRA_INDEX_URL" in run.stderr
     assert "installed without a checked hash" in run.stderr
@@ -99,4 +105,6 @@ def test_an_index_without_a_suitable_build_is_an_error(environment: Path, tmp_pa
     wheel(tmp_path, "2.9.0")
     run, installed = install(environment, tmp_path, "0" * 64)
     assert (run.returncode, installed) == (1, "")
-    assert run.stderr.splitlines()[-1].startswith("torch: the configured indexes offer no build")
+    assert run.stderr.splitlines()[-1].startswith(
+        "torch: the configured indexes and constraints leave no build"
+    )
