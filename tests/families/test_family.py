@@ -76,7 +76,7 @@ FAULTS = {
     "mine:lost": "module 'mine' (FOLDER/mine.py) has no 'lost'",
     "mine:pair": "is not a family: a family is called with operators, rng and name, but",
     "mine:CUSTOM": "module 'mine' (FOLDER/mine.py) has no 'CUSTOM'",
-    "mine:sp": "a module is not a family: a family is called with operators, rng and name",
+    "mine:sp": "a value of type module is not a family: a family is called with operators, rng",
     "mine:cyclic": "family 'mine:cyclic': graph 0: ",
     "mine:text": "family 'mine:text': graph 0: must be a StreamGraph, not str",
     "mine:nameless": "graph 0: its name must be 'mine:nameless_0', not ''",
