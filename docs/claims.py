@@ -20,7 +20,7 @@ from streamplace.papers.studies.run import PLAN
 from streamplace.papers.studies.study import Row
 
 PAGE = Path(__file__).parent / "results.md"
-ROOMS = ("ni2020", "orders", "giph", "doppler", "hsdag")
+PAPERS = ("ni2020", "orders", "giph", "doppler", "hsdag")
 DATA = Path(__file__).parents[1] / "streamplace" / "papers"
 BLOCK = "[[claim]]\n"
 BEGIN, END = "<!-- claims: python -m docs.claims -->", "<!-- end of claims -->"
@@ -29,7 +29,7 @@ HEAD = "| name | in the paper | claim | published | here | setting | seeds, grap
 
 def tables() -> str:
     """Return a heading, a sentence and a table for each paper, as Markdown."""
-    return "\n\n".join("\n".join(_of_paper(Claims.of(room))) for room in ROOMS)
+    return "\n\n".join("\n".join(_of_paper(Claims.of(paper))) for paper in PAPERS)
 
 
 def _of_paper(claims: Claims) -> Iterator[str]:
@@ -78,9 +78,9 @@ def units_of(claims: Claims, kept: Mapping[str, Kept]) -> list[set[str]]:
     return found
 
 
-def with_seconds(room: str, text: str) -> str:
+def with_seconds(paper: str, text: str) -> str:
     """Return the claims of a paper with the CPU seconds of a unit, and of those of each claim."""
-    claims = Claims.of(room)
+    claims = Claims.of(paper)
     kept = kept_in(FOLDERS / claims.study)
     head, *blocks = text.split(BLOCK)
     lines = [line for line in head.rstrip().splitlines() if not line.startswith("unit_s")]
@@ -111,9 +111,9 @@ def with_tables(page: str) -> str:
 
 def main() -> None:
     """Write the CPU seconds to the claims, and the tables to the page."""
-    for room in ROOMS:
-        file = DATA / room / "claims.toml"
-        file.write_text(with_seconds(room, file.read_text()))
+    for paper in PAPERS:
+        file = DATA / paper / "claims.toml"
+        file.write_text(with_seconds(paper, file.read_text()))
     PAGE.write_text(with_tables(PAGE.read_text()))
 
 

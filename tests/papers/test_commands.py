@@ -152,9 +152,9 @@ def test_a_whole_plan_says_how_long_it_takes(
     assert expected is None or expected in err
 
 
-@pytest.mark.parametrize("room", ["ni2020", "orders", "giph", "doppler", "hsdag"])
-def test_help_of_only_names_no_row_of_another_study(room: str) -> None:
-    claims = Claims.of(room)
+@pytest.mark.parametrize("paper", ["ni2020", "orders", "giph", "doppler", "hsdag"])
+def test_help_of_only_names_no_row_of_another_study(paper: str) -> None:
+    claims = Claims.of(paper)
     (only,) = [one for one in study.commands[claims.study].params if one.name == "only"]
     rows = re.findall(r"\b[a-z]+-[\w-]*\d\b", str(only.to_info_dict()["help"]))
     assert {*rows} <= {*claims.runnable}

@@ -192,9 +192,9 @@ class Claims(BaseModel):
         return {**data, "claim": claims}
 
     @classmethod
-    def of(cls, room: str) -> Self:
+    def of(cls, paper: str) -> Self:
         """Return the claims of the paper in a folder of `streamplace.papers`."""
-        text = (files("streamplace.papers") / room / "claims.toml").read_text(encoding="utf-8")
+        text = (files("streamplace.papers") / paper / "claims.toml").read_text(encoding="utf-8")
         return cls.model_validate(tomllib.loads(text))
 
     @property

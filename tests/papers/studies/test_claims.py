@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from streamplace.papers.studies.claims import Claim, Claims, Verdict
 
-ROOMS = ("ni2020", "orders", "giph", "doppler", "hsdag")
+PAPERS = ("ni2020", "orders", "giph", "doppler", "hsdag")
 
 
 def rows(system: str, values: Any, **fields: Any) -> list[dict[str, Any]]:
@@ -187,8 +187,8 @@ def test_rows_are_named_by_place_and_number() -> None:
     assert list(claims.runnable) == ["table-2-1", "figure-3-left-1", "table-2-2"]
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_the_claims_of_each_paper_select_by_the_field_of_systems(room: str) -> None:
-    claims = Claims.of(room)
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_claims_of_each_paper_select_by_the_field_of_systems(paper: str) -> None:
+    claims = Claims.of(paper)
     assert all(claims.system in one.of for one in claims.claim if one.of)
     assert all(one.place and one.says for one in claims.claim)

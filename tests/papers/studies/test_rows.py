@@ -33,9 +33,9 @@ def units(study: PlannedStudy) -> list[Unit]:
     return [unit for part in study.parts() for unit in part.units()]
 
 
-@pytest.mark.parametrize("room", STUDIES)
-def test_a_row_runs_the_units_whose_kept_results_decide_it(room: str) -> None:
-    claims, planned = Claims.of(room), units(STUDIES[room])
+@pytest.mark.parametrize("paper", STUDIES)
+def test_a_row_runs_the_units_whose_kept_results_decide_it(paper: str) -> None:
+    claims, planned = Claims.of(paper), units(STUDIES[paper])
     kept, keys = kept_in(FOLDERS / claims.study), {unit.key for unit in planned}
     deciding = dict(zip(claims.rows, generator.units_of(claims, kept), strict=True))
     for row, claim in claims.runnable.items():
@@ -45,10 +45,10 @@ def test_a_row_runs_the_units_whose_kept_results_decide_it(room: str) -> None:
         assert chosen & kept.keys() == deciding[row] & keys, row
 
 
-@pytest.mark.parametrize("room", STUDIES)
-def test_claims_have_the_seconds_of_their_kept_units(room: str) -> None:
-    text = (generator.DATA / room / "claims.toml").read_text()
-    assert text == generator.with_seconds(room, text), "run `python -m docs.claims`"
+@pytest.mark.parametrize("paper", STUDIES)
+def test_claims_have_the_seconds_of_their_kept_units(paper: str) -> None:
+    text = (generator.DATA / paper / "claims.toml").read_text()
+    assert text == generator.with_seconds(paper, text), "run `python -m docs.claims`"
 
 
 def test_rows_are_chosen_by_name_or_by_place() -> None:
@@ -61,17 +61,17 @@ def test_rows_are_chosen_by_name_or_by_place() -> None:
 
 
 @pytest.mark.parametrize(
-    ("room", "study", "row"),
+    ("paper", "study", "row"),
     [
         ("ni2020", DreamStudy(quick=True), "table-1-15"),  # B, without its weights
         ("hsdag", HsdagStudy(quick=True), "table-6-2"),  # of which only the CPU alone is quick
     ],
 )
 def test_a_row_needs_units_of_its_system_and_of_each_rival(
-    room: str, study: PlannedStudy, row: str
+    paper: str, study: PlannedStudy, row: str
 ) -> None:
     with pytest.raises(UsageError, match=f"this plan cannot decide the claim {row}; run"):
-        RowsStudy(study, Claims.of(room), (row,)).plan()
+        RowsStudy(study, Claims.of(paper), (row,)).plan()
 
 
 def test_a_row_is_run_with_the_seeds_asked_for(tmp_path: Path) -> None:
