@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs.floors import modules
+from docs.layers import modules
 from tests.support.paths import ROOT
 
 TESTS = ROOT / "tests"

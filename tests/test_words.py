@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from docs.floors import modules
+from docs.layers import modules
 from tests.support.paths import ROOT
 
 AVOIDED = {"told", "said", "given", "there", "seen", "whom"}

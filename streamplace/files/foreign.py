@@ -62,7 +62,7 @@ def what_is(kind: str) -> str:
 def _remedy(function: str, arguments: tuple[Any, ...], name: str) -> str:
     try:
         kind_of = load_ours(f"{RECOGNITION}:{function}")
-    except UsageError:  # without the room of formats, none is known
+    except UsageError:  # without the folder of formats, none is known
         return ""
     kind = kind_of(*arguments)
     if kind is None:

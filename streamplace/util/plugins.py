@@ -239,7 +239,7 @@ def load_ours(path: str) -> Any:
     Raises
     ------
     UsageError
-        If the folder of its room is not there, or that of a room which its module imports.
+        If the folder of its package, or of one that its module imports, is not there.
     """
     module, _, name = path.partition(":")
     try:

@@ -1,1 +1,1 @@
-"""One module for each verb of the public interface."""
+"""The work of each command of the core."""

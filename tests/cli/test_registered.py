@@ -1,4 +1,4 @@
-"""Commands that rooms and installed packages register."""
+"""Commands that subsystems and installed packages register."""
 
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -56,19 +56,19 @@ def test_built_in_commands_are_found_without_installed_packages(
     assert succeeds(capsys, "schema", "graph")
 
 
-def test_a_copy_without_a_room(tmp_path: Path) -> None:
-    """It lists and runs the commands of the other rooms, also those in the same group."""
-    rooms = {"papers", "engines"}
+def test_a_copy_without_a_subsystem(tmp_path: Path) -> None:
+    """It lists and runs the commands of the other subsystems, also those in the same group."""
+    subsystems = {"papers", "engines"}
     listed = commands(all_but(tmp_path / "whole", set(), "--help"))
     left = [name for name in listed if name not in ("apply", "study", "watch")]
-    assert commands(all_but(tmp_path / "copy", rooms, "--help")) == left
-    assert commands(all_but(tmp_path / "copy", rooms, "profile", "--help")) == ["torch"]
-    assert all_but(tmp_path / "copy", rooms, "schema", "graph").returncode == 0
-    unknown = all_but(tmp_path / "copy", rooms, "study", "dream").stderr
+    assert commands(all_but(tmp_path / "copy", subsystems, "--help")) == left
+    assert commands(all_but(tmp_path / "copy", subsystems, "profile", "--help")) == ["torch"]
+    assert all_but(tmp_path / "copy", subsystems, "schema", "graph").returncode == 0
+    unknown = all_but(tmp_path / "copy", subsystems, "study", "dream").stderr
     assert unknown == "streamplace: unknown command 'study' (see streamplace --help)\n"
-    unknown = all_but(tmp_path / "copy", rooms, "profile", "flink").stderr
+    unknown = all_but(tmp_path / "copy", subsystems, "profile", "flink").stderr
     assert "unknown command 'flink'; choose from torch" in unknown
-    without_group = all_but(tmp_path / "small", {*rooms, "networks"}, "--help")
+    without_group = all_but(tmp_path / "small", {*subsystems, "networks"}, "--help")
     assert commands(without_group) == [name for name in left if name != "profile"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import atheris
 
-from docs.floors import modules
+from docs.layers import modules
 
 KERNELS = [  # numba compiles no instrumented code
     name for name, path in modules().items() if "sim.jit import" in path.read_text()

@@ -3,7 +3,7 @@
 from hashlib import sha256
 from inspect import getsource
 
-from docs.floors import imports_in, modules
+from docs.layers import imports_in, modules
 from streamplace.sim.kernels import numba_private
 
 PUBLIC = {"numba", "numba.extending"}

@@ -1,16 +1,16 @@
-"""The core and the rooms: which modules every placement needs, and which belong to one subject.
+"""The core and the subsystems: which modules all placements need, and which belong to one subject.
 
-A room is what a reader may leave out: the papers, an engine, the simulation of ticks. The core
-imports no room, and others should import few names of a room: those are its door.
-`benchmarks/house.py` measures both.
+A reader may leave out a subsystem, such as the papers, an engine or the simulation of ticks. The
+core imports no subsystem, and others should import few names of one. `benchmarks/structure.py`
+counts both.
 
-The core finds what it runs of a room by name: in a table such as `GOALS`, or by an entry point.
-Options of makespans, which most commands have, and the table that `compare` returns for objectives
-of a pass are parts of the core: they name no class of a room.
+The core finds what it runs of a subsystem by name: in a table such as `GOALS`, or by an entry
+point. Options of makespans, which most commands have, and the table that `compare` returns for
+objectives of a pass are parts of the core: they name no class of a subsystem.
 """
 
 CORE = "core"
-ROOMS = {
+SUBSYSTEMS = {
     CORE: (
         "streamplace",
         "streamplace.sim",
@@ -44,13 +44,13 @@ ROOMS = {
     "pictures": ("streamplace.pictures",),
     "testing": ("streamplace.testing",),
 }
-"""Room -> its modules and packages. A module belongs to the room that names it or the nearest
-package around it, and all others to the core."""
-_ROOM_OF = {name: room for room, names in ROOMS.items() for name in names}
+"""Subsystem -> its modules and packages. A module belongs to the subsystem that names it or the
+nearest package around it, and all others to the core."""
+_SUBSYSTEM_OF = {name: subsystem for subsystem, names in SUBSYSTEMS.items() for name in names}
 
 
-def room_of(module: str) -> str:
-    """Return the room of a module."""
-    while module not in _ROOM_OF:
+def subsystem_of(module: str) -> str:
+    """Return the subsystem of a module."""
+    while module not in _SUBSYSTEM_OF:
         module = module.rpartition(".")[0]
-    return _ROOM_OF[module]
+    return _SUBSYSTEM_OF[module]

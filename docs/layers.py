@@ -1,10 +1,10 @@
-"""The layers ("floors") of the packages, and their picture in DESIGN.md.
+"""The layers of the packages, and their picture in DESIGN.md.
 
-    python -m docs.floors      # redraws docs/floors.svg
+    python -m docs.layers      # redraws docs/layers.svg
 
-A package may only import from floors below its own. Imports inside functions and for type checkers
-count too, so the picture is complete. A part of a package that stands on a floor of its own, such
-as the commands of a package below the command line, counts as a package. `tests/test_floors.py`
+A package may only import from layers below its own. Imports inside functions and for type checkers
+count too, so the picture is complete. A part of a package that is in a layer of its own, such
+as the commands of a package below the command line, counts as a package. `tests/test_layers.py`
 compares the rule and the picture with the code.
 """
 
@@ -19,33 +19,33 @@ from typing import Literal, NamedTuple
 import networkx as nx
 
 ROOT = Path(__file__).parents[1]
-PICTURE = ROOT / "docs" / "floors.svg"
+PICTURE = ROOT / "docs" / "layers.svg"
 
 When = Literal["loaded", "called", "checked"]
 """When an import runs: when its file is loaded, when a function is called, or never, as those for
 type checkers."""
 
 
-class Floor(NamedTuple):
-    """The packages of one floor and their role."""
+class Layer(NamedTuple):
+    """The packages of one layer and their role."""
 
     role: str
     packages: tuple[str, ...]
 
 
-FLOORS = (  # from the ground up
-    Floor("ground", ("errors", "sim")),
-    Floor("words", ("util",)),
-    Floor("plumbing", ("display", "execution")),
-    Floor("model", ("problem",)),
-    Floor("evaluate, store, make", ("scoring", "files", "families")),
-    Floor("decide, connect", ("placers", "formats")),
-    Floor("passes, tuples, ticks", ("makespan", "latency", "ticks")),
-    Floor("verbs", ("workflows", "networks")),
-    Floor("devices for a rate", ("capacity",)),
-    Floor("outputs", ("reports", "pictures", "jobs")),
-    Floor("command line", ("cli",)),
-    Floor(
+LAYERS = (  # the lowest first
+    Layer("errors, numerical kernels", ("errors", "sim")),
+    Layer("utilities", ("util",)),
+    Layer("display, parallel work", ("display", "execution")),
+    Layer("data model", ("problem",)),
+    Layer("scores, files, families", ("scoring", "files", "families")),
+    Layer("placers, formats", ("placers", "formats")),
+    Layer("makespan, latency, ticks", ("makespan", "latency", "ticks")),
+    Layer("work of commands, networks", ("workflows", "networks")),
+    Layer("capacity planning", ("capacity",)),
+    Layer("reports, several jobs", ("reports", "pictures", "jobs")),
+    Layer("command line", ("cli",)),
+    Layer(
         "learning, commands",
         (
             "learning",
@@ -55,15 +55,17 @@ FLOORS = (  # from the ground up
             "ticks.commands",
         ),
     ),
-    Floor("tools on top", ("testing", "papers", "control", "networks.torch.commands")),
-    Floor("stream engines", ("engines",)),
-    Floor("front", ("cli.explain", "streamplace")),
+    Layer(
+        "checks, papers, controller", ("testing", "papers", "control", "networks.torch.commands")
+    ),
+    Layer("stream engines", ("engines",)),
+    Layer("public names, explain", ("cli.explain", "streamplace")),
 )
-FLOOR_OF = {name: number for number, floor in enumerate(FLOORS) for name in floor.packages}
+LAYER_OF = {name: number for number, layer in enumerate(LAYERS) for name in layer.packages}
 
 
 def package_of(module: str) -> str:
-    """Return the package of a module, as `FLOORS` names it.
+    """Return the package of a module, as `LAYERS` names it.
 
     ``streamplace`` stands for the public names.
     """
@@ -71,7 +73,7 @@ def package_of(module: str) -> str:
     if top != "streamplace" or not names:
         return top
     parents = (".".join(names[:length]) for length in range(len(names), 0, -1))
-    return next((name for name in parents if name in FLOOR_OF), names[0])
+    return next((name for name in parents if name in LAYER_OF), names[0])
 
 
 def modules() -> dict[str, Path]:
@@ -193,26 +195,26 @@ LETTERS, LINES = 25, 2  # of the description in a box
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .role { fill: #52606d } .what { font-size: 11px; fill: #52606d } .name { font-weight: 600 }
-.box { fill: #e6f4f1; stroke: #0f766e } .floor { fill: #f5f7fa }
+.box { fill: #e6f4f1; stroke: #0f766e } .layer { fill: #f5f7fa }
 .arrow { stroke: #9aa5b1; fill: none }
 """
 
 
 def draw() -> str:
-    """Return the picture as SVG: floors as rows, packages as boxes, imports as lines downwards.
+    """Return the picture as SVG: layers as rows, packages as boxes, imports as lines downwards.
 
     Transitive imports are left out: if a imports b and b imports c, there is no line from a to c.
     """
-    rows = [floor for floor in FLOORS if floor.packages][::-1]
-    corner = {name: place for row, floor in enumerate(rows) for name, place in _places(row, floor)}
+    rows = [layer for layer in LAYERS if layer.packages][::-1]
+    corner = {name: place for row, layer in enumerate(rows) for name, place in _places(row, layer)}
     height = ROW * len(rows) + 20
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img">',
-            "<title>The floors of streamplace</title>",
+            "<title>The layers of streamplace</title>",
             f"<style>{STYLE}</style>",
             f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-            *(part for row, floor in enumerate(rows) for part in _floor(row, floor)),
+            *(part for row, layer in enumerate(rows) for part in _layer(row, layer)),
             *(
                 _arrow(corner[a], corner[b])
                 for a, b in sorted(nx.transitive_reduction(package_graph()).edges)
@@ -224,18 +226,18 @@ def draw() -> str:
     )
 
 
-def _places(row: int, floor: Floor) -> Iterator[tuple[str, tuple[float, float]]]:
-    """Yield each package of a floor with the upper left corner of its box."""
-    wide = len(floor.packages) * (BOX_WIDTH + BETWEEN) - BETWEEN
+def _places(row: int, layer: Layer) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Yield each package of a layer with the upper left corner of its box."""
+    wide = len(layer.packages) * (BOX_WIDTH + BETWEEN) - BETWEEN
     left = MARGIN + (WIDTH - MARGIN - wide) / 2
-    for i, name in enumerate(floor.packages):
+    for i, name in enumerate(layer.packages):
         yield name, (left + i * (BOX_WIDTH + BETWEEN), 10 + row * ROW + (ROW - BOX_HEIGHT) / 2)
 
 
-def _floor(row: int, floor: Floor) -> Iterator[str]:
-    top, number = 10 + row * ROW + 4, FLOORS.index(floor) + 1
-    yield f'<rect class="floor" y="{top}" width="{WIDTH}" height="{ROW - 8}" rx="6"/>'
-    role = f"{number}  {escape(floor.role)}"
+def _layer(row: int, layer: Layer) -> Iterator[str]:
+    top, number = 10 + row * ROW + 4, LAYERS.index(layer) + 1
+    yield f'<rect class="layer" y="{top}" width="{WIDTH}" height="{ROW - 8}" rx="6"/>'
+    role = f"{number}  {escape(layer.role)}"
     yield f'<text class="role" x="14" y="{top + ROW / 2:g}">{role}</text>'
 
 

@@ -1,9 +1,9 @@
-"""How much of the packages a placement loads and passes through, and how wide the rooms' doors are.
+"""How much of the packages a placement loads and passes through, and what subsystems share.
 
-    python -m benchmarks.house
+    python -m benchmarks.structure
 
-`tests/test_house.py` holds the counts to limits that only fall, and measures a window of `watch`
-with a scripted Flink; times are only printed. The rooms are those of `docs/rooms.py`.
+`tests/test_structure.py` holds the counts to limits that only fall, and measures a window of
+`watch` with a scripted Flink; times are only printed. `docs/subsystems.py` lists the subsystems.
 """
 
 import ast
@@ -25,8 +25,8 @@ from benchmarks.bytecode import environment
 from benchmarks.kinds import kind_tests
 from benchmarks.messages import message_readings
 from benchmarks.speed import REAL, cpu_of
-from docs.floors import When, imports_in, loaded_with, modules
-from docs.rooms import CORE, ROOMS, room_of
+from docs.layers import When, imports_in, loaded_with, modules
+from docs.subsystems import CORE, SUBSYSTEMS, subsystem_of
 from streamplace.cli.main import main as command
 
 STARTS = ("streamplace.workflows.place", "streamplace.placers.auto")
@@ -75,21 +75,21 @@ def imports_inside_functions() -> int:
     return len(inside)
 
 
-def core_to_rooms() -> dict[When, set[tuple[str, str]]]:
-    """Return the modules of the core that import modules of rooms, as pairs, by when they do."""
+def core_to_subsystems() -> dict[When, set[tuple[str, str]]]:
+    """Return the modules of the core that import modules of subsystems, as pairs, by when."""
     known = modules()
     found: dict[When, set[tuple[str, str]]] = {"loaded": set(), "called": set(), "checked": set()}
     for module, path in known.items():
-        if room_of(module) == CORE:
+        if subsystem_of(module) == CORE:
             for each in imports_in(path, known):
-                if each.module in known and room_of(each.module) != CORE:
+                if each.module in known and subsystem_of(each.module) != CORE:
                     found[each.when].add((module, each.module))
     return found
 
 
 def repeated_class_names() -> set[str]:
     """Return the names that several classes of the core have."""
-    core = [path for module, path in modules().items() if room_of(module) == CORE]
+    core = [path for module, path in modules().items() if subsystem_of(module) == CORE]
     nodes = (node for path in core for node in ast.walk(ast.parse(path.read_text())))
     names = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     return {name for name, count in names.items() if count > 1}
@@ -132,17 +132,17 @@ def nested_results() -> dict[str, int]:
     return {name: depth((module, name)) for module, name in fields if is_shown((module, name))}
 
 
-def doors() -> dict[str, int]:
-    """Return the number of names that modules outside of a room import from it, by room."""
+def imported_names() -> dict[str, int]:
+    """Return, by subsystem, the number of names that modules outside of it import from it."""
     known = modules()
     used = {
         (each.module, each.name)
         for module, path in known.items()
         for each in imports_in(path, known)
-        if each.module in known and room_of(each.module) != room_of(module)
+        if each.module in known and subsystem_of(each.module) != subsystem_of(module)
     }
-    counts = Counter(room_of(module) for module, _ in used)
-    return {room: counts[room] for room in ROOMS if room != CORE}
+    counts = Counter(subsystem_of(module) for module, _ in used)
+    return {subsystem: counts[subsystem] for subsystem in SUBSYSTEMS if subsystem != CORE}
 
 
 def moves(call: Callable[[], object]) -> int:
@@ -196,12 +196,12 @@ def main() -> None:
     print(f"results in one another: {max(nested_results().values())}")
     print(f"sites that read the text of an error: {len(message_readings(known.values()))}")
     print(f"lines that test the kind of an objective: {len(kind_tests(known.values()))}")
-    for when, pairs in core_to_rooms().items():
-        rooms = Counter(room_of(imported) for _, imported in pairs)
-        most = ", ".join(f"{room} {count}" for room, count in rooms.most_common())
-        print(f"imports of rooms by the core, {when}: {len(pairs)} ({most})")
-    for room, width in doors().items():
-        print(f"door of {room}: {width} names")
+    for when, pairs in core_to_subsystems().items():
+        subsystems = Counter(subsystem_of(imported) for _, imported in pairs)
+        most = ", ".join(f"{subsystem} {count}" for subsystem, count in subsystems.most_common())
+        print(f"imports of subsystems by the core, {when}: {len(pairs)} ({most})")
+    for subsystem, count in imported_names().items():
+        print(f"names imported from {subsystem}: {count}")
     print(f"moves of place by greedy: {moves_of_placing('--placer', 'greedy')}")
     print(f"moves of place by auto: {moves_of_placing()}")
     for placer in ("greedy", "auto"):

@@ -1,4 +1,4 @@
-"""What the package does without its rooms, and with one of them."""
+"""What the package does without its subsystems, and with one of them."""
 
 import json
 import os
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from docs.rooms import CORE, ROOMS
+from docs.subsystems import CORE, SUBSYSTEMS
 from tests.support.copies import all_but
 from tests.support.input_files import chain
 from tests.support.paths import ROOT
 
-FOLDERS = ROOMS.keys() - {CORE}
+FOLDERS = SUBSYSTEMS.keys() - {CORE}
 ALONE = {
     "formats": "formats/test_costs.py",
     "latency": "latency/test_limit.py",
@@ -21,7 +21,7 @@ ALONE = {
     "pictures": "pictures/test_comparison.py",
     "ticks": "ticks/test_runs.py",
 }
-"""Room that needs no other one -> a part of its tests."""
+"""Subsystem that needs no other one -> a part of its tests."""
 
 
 def test_the_core_works_alone(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_the_core_works_alone(tmp_path: Path) -> None:
         assert fault in refused.stderr
 
 
-def test_a_command_says_which_room_it_needs(tmp_path: Path) -> None:
+def test_a_command_says_which_subsystem_it_needs(tmp_path: Path) -> None:
     """Plans may have a limit on latency."""
     refused = all_but(tmp_path, {"latency"}, "plan", "graph.json")
     fault = "streamplace: streamplace.latency is needed, and is not there\n"
@@ -62,9 +62,9 @@ def test_a_command_says_which_room_it_needs(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("room", ALONE)
-def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
-    all_but(tmp_path, FOLDERS - {room}, "--help")
+@pytest.mark.parametrize("subsystem", ALONE)
+def test_a_subsystem_that_is_put_back_works(tmp_path: Path, subsystem: str) -> None:
+    all_but(tmp_path, FOLDERS - {subsystem}, "--help")
     command = [
         sys.executable,
         "-P",  # without the whole package, which is in the working directory
@@ -73,7 +73,7 @@ def test_a_room_that_is_put_back_works(tmp_path: Path, room: str) -> None:
         "-q",
         "-p",
         "no:cacheprovider",
-        f"tests/{ALONE[room]}",
+        f"tests/{ALONE[subsystem]}",
     ]
     environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Limits on what a placement loads, on its moves, and on the doors of rooms; they only fall."""
+"""Limits on what a placement loads, on its moves, and on what subsystems share; they only fall."""
 
 import ast
 from functools import cache
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.house import (
-    core_to_rooms,
-    doors,
+from benchmarks.kinds import kind_tests
+from benchmarks.messages import message_readings
+from benchmarks.structure import (
+    core_to_subsystems,
+    imported_names,
     imports_inside_functions,
     is_ours,
     loaded_by_first_place,
@@ -18,16 +20,14 @@ from benchmarks.house import (
     nested_results,
     repeated_class_names,
 )
-from benchmarks.kinds import kind_tests
-from benchmarks.messages import message_readings
-from docs.floors import imports_in, modules
-from docs.rooms import CORE, ROOMS, room_of
+from docs.layers import imports_in, modules
+from docs.subsystems import CORE, SUBSYSTEMS, subsystem_of
 from streamplace.problem.cluster import Cluster
 from tests.support.flink_actions import watched
 from tests.support.flink_server.clock import ManualClock
 from tests.support.flink_server.server import ScriptedFlink
 
-DOORS = {
+IMPORTED_NAMES = {
     "papers": 0,
     "engines": 0,
     "networks": 0,
@@ -42,11 +42,11 @@ DOORS = {
     "pictures": 11,
     "testing": 0,
 }
-"""Room -> names that others import from it."""
+"""Subsystem -> the most names that others import from it."""
 
 
 def is_offered(module: str) -> bool:
-    """Return whether each package on the way to a module, from its room on, offers the next."""
+    """Return whether each package around a module, from its subsystem on, offers the next."""
     _, *path = module.split(".")
     for length, name in enumerate(path[1:], 1):
         names = offered(modules()[".".join(["streamplace", *path[:length]])])
@@ -66,14 +66,14 @@ def offered(path: Path) -> list[str] | None:
     return None
 
 
-def test_every_module_has_a_room_and_every_room_its_modules() -> None:
-    assert {room_of(module) for module in modules()} == set(ROOMS)
-    assert {name for names in ROOMS.values() for name in names} <= modules().keys()
+def test_every_module_has_a_subsystem_and_every_subsystem_its_modules() -> None:
+    assert {subsystem_of(module) for module in modules()} == set(SUBSYSTEMS)
+    assert {name for names in SUBSYSTEMS.values() for name in names} <= modules().keys()
 
 
-def test_place_and_auto_load_no_room() -> None:
+def test_place_and_auto_load_no_subsystem() -> None:
     eager = loaded_eagerly()
-    assert {room_of(module) for module in eager} == {CORE}
+    assert {subsystem_of(module) for module in eager} == {CORE}
     assert len(eager) <= 112
 
 
@@ -88,8 +88,8 @@ def test_imports_inside_functions() -> None:
     assert imports_inside_functions() <= 22
 
 
-def test_imports_of_rooms_by_the_core() -> None:
-    found = core_to_rooms()
+def test_imports_of_subsystems_by_the_core() -> None:
+    found = core_to_subsystems()
     assert found["loaded"] == found["called"] == set()
     assert len(found["checked"]) <= 17
 
@@ -105,22 +105,22 @@ def test_results_stand_at_most_three_deep_in_one_another() -> None:
     assert max(found.values()) <= 3
 
 
-def test_doors_of_rooms() -> None:
-    found = doors()
-    wider = {room: width for room, width in found.items() if width > DOORS[room]}
-    assert wider == {}
+def test_names_that_others_import_from_subsystems() -> None:
+    found = imported_names()
+    more = {name: count for name, count in found.items() if count > IMPORTED_NAMES[name]}
+    assert more == {}
 
 
-@pytest.mark.parametrize("room", [room for room in ROOMS if room != CORE])
-def test_others_use_only_what_a_room_offers(room: str) -> None:
+@pytest.mark.parametrize("subsystem", [name for name in SUBSYSTEMS if name != CORE])
+def test_others_use_only_what_a_subsystem_offers(subsystem: str) -> None:
     """`__all__` of each of its packages names the modules that are for others."""
     known = modules()
     hidden = [
         f"{module}: {each.module}"
         for module, path in known.items()
-        if room_of(module) != room
+        if subsystem_of(module) != subsystem
         for each in imports_in(path, known)
-        if each.module.startswith(f"streamplace.{room}.") and not is_offered(each.module)
+        if each.module.startswith(f"streamplace.{subsystem}.") and not is_offered(each.module)
     ]
     assert hidden == []
 

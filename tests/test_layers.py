@@ -1,4 +1,4 @@
-"""The rule of which package may import which, checked on the code; see docs/floors.py."""
+"""The rule of which package may import which, checked on the code; see docs/layers.py."""
 
 import re
 import sys
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import networkx as nx
 
-from docs.floors import (
-    FLOOR_OF,
+from docs.layers import (
+    LAYER_OF,
     PICTURE,
     ROOT,
     draw,
@@ -33,8 +33,8 @@ def faults_of(module: str) -> Iterator[str]:
         elif top == "streamplace":
             if name not in MODULES:
                 yield f"{module}: there is no module {name}"
-            elif package != own and FLOOR_OF[package] >= FLOOR_OF[own]:
-                yield f"{module}: {name} is not on a lower floor"
+            elif package != own and LAYER_OF[package] >= LAYER_OF[own]:
+                yield f"{module}: {name} is not in a lower layer"
         elif own == "sim":
             if top not in {"llvmlite", "numpy", "numba", *sys.stdlib_module_names}:
                 yield f"{module}: sim may not import {name}"
@@ -44,7 +44,7 @@ def faults_of(module: str) -> Iterator[str]:
             yield f"{module}: {own} may not import {name}"
 
 
-def test_modules_import_only_from_lower_floors() -> None:
+def test_modules_import_only_from_lower_layers() -> None:
     assert [fault for module in MODULES for fault in faults_of(module)] == []
 
 
@@ -81,8 +81,8 @@ def test_modules_of_problem_import_only_rows_above() -> None:
     ] == []
 
 
-def test_every_package_has_a_floor() -> None:
-    assert {package_of(module) for module in MODULES} == set(FLOOR_OF)
+def test_every_package_has_a_layer() -> None:
+    assert {package_of(module) for module in MODULES} == set(LAYER_OF)
     assert sorted(path.name for path in ROOT.glob("streamplace/*.py")) == [
         "__init__.py",
         "errors.py",
@@ -90,7 +90,7 @@ def test_every_package_has_a_floor() -> None:
 
 
 def test_the_picture_matches_the_code() -> None:
-    assert PICTURE.read_text() == draw(), "run python -m docs.floors to draw it again"
+    assert PICTURE.read_text() == draw(), "run python -m docs.layers to draw it again"
 
 
 def test_the_command_line_loads_only_click() -> None:
