@@ -190,11 +190,13 @@ def _dotted(path: Path) -> str:
     return ".".join(names[:-1] if names[-1] == "__init__" else names)
 
 
-WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT, MARGIN, BETWEEN = 1110, 92, 164, 62, 216, 12
+WIDTH, ROW, BOX_WIDTH, BOX_HEIGHT, MARGIN, BETWEEN = 1190, 92, 180, 62, 216, 12
 LETTERS, LINES = 25, 2  # of the description in a box
+LONG_NAME = 20  # letters, from which on a name is written smaller, so that it fits its box
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1f2933 }
 .role { fill: #52606d } .what { font-size: 11px; fill: #52606d } .name { font-weight: 600 }
+.long { font-size: 11px }
 .box { fill: #e6f4f1; stroke: #0f766e } .layer { fill: #f5f7fa }
 .arrow { stroke: #9aa5b1; fill: none }
 """
@@ -254,7 +256,8 @@ def _box(name: str, x: float, y: float) -> Iterator[str]:
     yield (
         f'<rect class="box" x="{x:g}" y="{y:g}" width="{BOX_WIDTH}" height="{BOX_HEIGHT}" rx="5"/>'
     )
-    yield f'<text class="name" x="{x + 9:g}" y="{y + 19:g}">{name}</text>'
+    kind = "name" if len(name) < LONG_NAME else "name long"
+    yield f'<text class="{kind}" x="{x + 9:g}" y="{y + 19:g}">{name}</text>'
     for i, line in enumerate(wrap(_purpose(name), LETTERS, max_lines=LINES, placeholder=" …")):
         yield f'<text class="what" x="{x + 9:g}" y="{y + 36 + 14 * i:g}">{escape(line)}</text>'
 

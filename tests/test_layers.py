@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import networkx as nx
 
 from docs.layers import (
+    BOX_HEIGHT,
     LAYER_OF,
     PICTURE,
     ROOT,
@@ -91,6 +92,18 @@ def test_every_package_has_a_layer() -> None:
 
 def test_the_picture_matches_the_code() -> None:
     assert PICTURE.read_text() == draw(), "run python -m docs.layers to draw it again"
+
+
+def test_the_labels_of_the_picture_fit() -> None:
+    """Names fit their boxes, and roles end before the first box of their row."""
+    boxes = re.findall(r'class="box" x="([\d.]+)" y="([\d.]+)" width="(\d+)"', draw())
+    names = re.findall(r'class="name( long)?" x="([\d.]+)" y="[\d.]+">([^<]+)<', draw())
+    for (box, _, width), (is_small, left, name) in zip(boxes, names, strict=True):
+        letter = 7.3 if is_small else 8.6  # px, of a wide font such as DejaVu Sans Bold
+        assert float(left) + letter * len(name) <= float(box) + float(width), name
+    for left, middle, role in re.findall(r'class="role" x="(\d+)" y="([\d.]+)">([^<]+)<', draw()):
+        of_row = (float(x) for x, y, _ in boxes if 0 < float(middle) - float(y) < BOX_HEIGHT)
+        assert float(left) + 7.6 * len(role) <= min(of_row), role
 
 
 def test_the_command_line_loads_only_click() -> None:
