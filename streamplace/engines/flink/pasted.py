@@ -28,7 +28,7 @@ def only_plan(text: str, where: str) -> str:
     Raises
     ------
     FormatError
-        If the text is that of an `EXPLAIN` without a plan in JSON.
+        If the text is that of an `EXPLAIN` without a plan in JSON, or has several plans.
     """
     begin = text.lstrip()[:1]
     if begin in ("", "["):
@@ -45,6 +45,7 @@ def only_plan(text: str, where: str) -> str:
         if is_plan or not found:
             found = re.sub(r"[^\n]", " ", text[:start]) + piece[:end]
         if is_plan:
+            _refuse_another(piece, end, found, where)
             break
     if HEADING.search(text) and not is_plan and (PHYSICAL not in text or not found):
         raise FormatError(
@@ -52,6 +53,22 @@ def only_plan(text: str, where: str) -> str:
             "JSON_EXECUTION_PLAN instead, or of explain_sql with JSON_EXECUTION_PLAN"
         )
     return found or text
+
+
+def _refuse_another(piece: str, end: int, found: str, where: str) -> None:
+    """Raise a FormatError if a text has another plan behind the first one."""
+    for number, each in enumerate(OBJECT.finditer(piece, end)):
+        if number == MOST or piece.find('"nodes"', each.start()) < 0:
+            return
+        try:
+            value, _ = json.JSONDecoder().raw_decode(piece, each.start())
+        except (ValueError, RecursionError):
+            continue
+        if _is_plan(value):
+            line = 1 + found.count("\n") + piece.count("\n", end, each.start())
+            raise FormatError(
+                f"{where}: line {line}: has another plan; save each job in a file of its own"
+            )
 
 
 def _starts(text: str) -> Iterator[int]:

@@ -125,3 +125,17 @@ def test_only_so_many_objects_are_tried() -> None:
     """Each may reach to the end of the text."""
     with pytest.raises(FormatError, match="nested too deeply"):
         read("x\n" + '{"a":[' * 20_000, "x")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"{PLAN}\n{PLAN}", PLAN.count("\n") + 2),
+        (f"{PLAN}\n$ curl plan\n{json.dumps(FLINK_RUNNING)}\n", PLAN.count("\n") + 3),
+        (f"{TREE}{PHYSICAL}{PLAN}\n" * 2, 2 * (TREE.count("\n") + 2) + PLAN.count("\n")),
+        (table(PLAN, 80) * 2, PLAN.count("\n") + 6),
+    ],
+)
+def test_a_second_plan_is_refused_not_left_out(text: str, line: int) -> None:
+    with pytest.raises(FormatError, match=f"^x: line {line}: has another plan; save each job in"):
+        read(text, "x")
