@@ -158,6 +158,7 @@ def script() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupted)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # operator names may be any text
@@ -170,6 +171,21 @@ def script() -> None:
             signal.signal(number, signal.SIG_IGN)
     gc.freeze()  # the process ends, so Python need not search all objects for garbage (0.2 s)
     sys.exit(_explain(_stops[-1])[1] if code is None else code)
+
+
+def _open_closed_streams() -> None:
+    """Discard what is written to stdout or stderr where the caller has closed it (``>&-``).
+
+    Otherwise Python has no such stream, and the next file that is opened gets its number, so that
+    what C code prints would end up in it.
+    """
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 
 def _stop_behind(raised: BaseException) -> BaseException:

@@ -37,6 +37,21 @@ def test_a_placement_through_a_pipe(inputs: InputFiles, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["devices_used"] == 1
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_written_to_nowhere(
+    inputs: InputFiles, tmp_path: Path, closed: str
+) -> None:
+    """A file would otherwise get the number of stdout or stderr, and METIS writes to stdout."""
+    place = f"streamplace place {inputs.graph} --devices 3x2500 --placer metis -o p.json"
+    done = shell(f"{place} {closed}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(read_placement(tmp_path / "p.json").assignment) == 3
+    wrong = shell(f"streamplace place {inputs.graph} --devices x {closed}", tmp_path)
+    assert wrong.returncode == 2
+    assert shell(f"streamplace info {inputs.graph} {closed}", tmp_path).returncode == 0
+
+
 def test_place_writes_only_the_placement_to_stdout(inputs: InputFiles, tmp_path: Path) -> None:
     done = run("place", inputs.graph, "--placer", "single", "-o", "-")
     assert "placed by single" in done.stderr
