@@ -21,7 +21,7 @@ from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
 from streamplace.util.settings import SHARE, Range
 from streamplace.util.suggest import closest_match, did_you_mean, with_words
-from streamplace.util.units import parsed
+from streamplace.util.units import parsed, without_commas
 
 AUTO_TICK = inf
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
@@ -45,7 +45,8 @@ class Whole(click.ParamType[int]):
         try:
             number = int(value)
         except ValueError:
-            self.fail(f"must be a whole number (got {value!r:.40})", param, ctx)
+            meant = without_commas(value, int)
+            self.fail(f"must be a whole number (got {value!r:.40}){meant}", param, ctx)
         if self.minimum is not None and number < self.minimum:
             self.fail(f"must be at least {self.minimum} (got {number})", param, ctx)
         if self.maximum is not None and number > self.maximum:
@@ -75,7 +76,8 @@ class NumberParam(click.ParamType[float]):
             return float(value)
         except ValueError:
             if self.kind is None:
-                self.fail(f"must be a number (got {value!r:.40}){_as_share(value)}", param, ctx)
+                meant = _as_share(value) or without_commas(value, float)
+                self.fail(f"must be a number (got {value!r:.40}){meant}", param, ctx)
         try:
             return parsed(value, self.kind)
         except UsageError as error:
@@ -95,6 +97,9 @@ class Several(click.ParamType[tuple[Value, ...]]):
         """Return the values, or fail with a message that contains the text."""
         if not isinstance(value, str):  # a default
             return tuple(value)
+        if GROUPED.fullmatch(value.strip()) or ZEROS.fullmatch(value.strip()):
+            meant = without_commas(value, float)
+            self.fail(f"looks like one number with commas (got {value!r:.40}){meant}", param, ctx)
         found = tuple(self.of.convert(part, param, ctx) for part in value.split(","))
         if any(after <= before for before, after in pairwise(found)):
             self.fail(f"must ascend (got {value!r:.40})", param, ctx)

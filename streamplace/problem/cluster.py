@@ -38,6 +38,7 @@ __all__ = [
 ]
 
 KINDS_SHOWN = 4
+COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,000x2500
 MAX_DEVICES = 2048  # pair links are a D x D matrix
 OPTIONAL: dict[str, Callable[[Device], str]] = {
     "group": lambda device: device.group or "",
@@ -112,7 +113,9 @@ class Cluster(Displayable):
             match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
             if match is None or int(match[1]) == 0:
                 wanted = f"must be COUNTxMIPS[xCORES], such as 5x2500 (got {part[:30]!r})"
-                raise ClusterError(Fault(wanted, option="devices"))
+                other = COMMA_IN_NUMBER.sub("", text)
+                meant = f"did you mean {other[:30]!r}?" if other != text else ""
+                raise ClusterError(Fault(wanted, option="devices", remedy=meant))
             _check_count(int(match[1]), ", written as COUNTxMIPS, such as 5x2500")
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))

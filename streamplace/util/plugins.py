@@ -8,7 +8,7 @@ import inspect
 import re
 import sys
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import did_you_mean, valid_choices
+from streamplace.util.units import EXAMPLES, parsed, without_commas
 
+SECONDS = "seconds"  # the option of placers that is a time
 LITERAL = inspect.Parameter.empty  # the type of an option without annotation
 _DOTTED = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _CUSTOM = re.compile(rf"({_DOTTED}):({_DOTTED})(?::(.*))?", re.DOTALL)
@@ -124,25 +126,37 @@ def read_options(
             raise UsageError(f"{noun} {text!r}: option {key!r} needs a value: {key}=VALUE")
         if key in options_read:
             raise UsageError(f"{noun} {text!r}: option {key!r} is repeated")
-        options_read[key] = _converted(f"{noun} {text!r}: {key}", value, types[key])
+        options_read[key] = _converted(f"{noun} {text!r}: {key}", key, value, types[key])
     return options_read
 
 
-def _converted(what: str, value: str, expected: Any) -> Any:
+def _converted(what: str, key: str, value: str, expected: Any) -> Any:
     if expected in (bool, bool | None):
         if value not in ("true", "false"):
             raise UsageError(f"{what} must be true or false (got {value!r})")
         return value == "true"
     for kind in (int, float):
         if expected in (kind, kind | None):
-            try:
+            with suppress(ValueError):
                 return kind(value)
-            except ValueError:
-                number = "a whole number" if kind is int else "a number"
-                raise UsageError(f"{what} must be {number} (got {value!r})") from None
+            if kind is float and key == SECONDS:
+                return _seconds(what, value)
+            number = "a whole number" if kind is int else "a number"
+            meant = without_commas(value, kind)
+            raise UsageError(f"{what} must be {number} (got {value!r}){meant}")
     if not value:
         raise UsageError(f"{what} must not be empty")
     return _literal(value) if expected is LITERAL else value
+
+
+def _seconds(what: str, value: str) -> float:
+    """Return the seconds that text with a unit stands for."""
+    try:
+        return parsed(value, "s")
+    except UsageError:
+        meant = without_commas(value, lambda other: parsed(other, "s"))
+        expected = f"must be a number, or have a unit, such as {EXAMPLES['s']}"
+        raise UsageError(f"{what} {expected} (got {value!r}){meant}") from None
 
 
 def _literal(value: str) -> bool | int | float | str:

@@ -180,6 +180,27 @@ def test_bad_usage(
         (["place", "g", "--seed", "-1"], "--seed: must be at least 0 (got -1) (see"),
         (["explain", "p", "--top", "0"], "--top: must be at least 1 (got 0) (see"),
         (["place", "g", "--move-cost", "x"], "--move-cost: must be a number (got 'x') (see"),
+        (
+            ["place", "g", "--seed", "1,000"],
+            "--seed: must be a whole number (got '1,000'); did you mean 1000? (see",
+        ),
+        (
+            ["place", "g", "--move-cost", "0,5"],
+            "--move-cost: must be a number (got '0,5'); did you mean 0.5? (see",
+        ),
+        (
+            ["compare", "g", "--evaluations", "1,000"],
+            "--evaluations: looks like one number with commas (got '1,000'); did you mean 1000?",
+        ),
+        (
+            ["compare", "g", "--time-limit", "1,500"],
+            "--time-limit: looks like one number with commas (got '1,500'); did you mean 1500?",
+        ),
+        (
+            ["place", "g", "--devices", "3x2,500"],
+            "--devices: must be COUNTxMIPS[xCORES], such as 5x2500 (got '500'); did you mean "
+            "'3x2500'?",
+        ),
         (["place", "g", "-o", ""], "-o: must not be empty (see"),
         (
             ["place", "g", "--source-rate", "x"],

@@ -95,6 +95,19 @@ def test_options_are_unique_and_converted() -> None:
             read_options("ring", list(options), types, "family")
 
 
+def test_an_option_that_is_a_time_has_units_as_other_times_have() -> None:
+    types = {"seconds": float | None, "tries": int}
+    for text, seconds in {"2": 2, "200ms": 0.2, "1.5min": 90, "1 s": 1}.items():
+        assert read_options("x", [f"seconds={text}"], types, "placer") == {"seconds": seconds}
+    for text, message in {
+        "seconds=200m": r"seconds must be a number, or have a unit, .* \(got '200m'\)$",
+        "seconds=1,5s": r"seconds must be .* \(got '1,5s'\); did you mean 1\.5s\?$",
+        "tries=1,000": r"tries must be a whole number \(got '1,000'\); did you mean 1000\?$",
+    }.items():
+        with pytest.raises(UsageError, match=f"^placer 'x': {message}"):
+            read_options("x", [text], types, "placer")
+
+
 def test_a_misspelt_module_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own_objective.py").write_text("import absent_of_it\n")

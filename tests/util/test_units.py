@@ -88,3 +88,20 @@ def test_fields_without_a_unit_have_no_kind() -> None:
     assert [kind_of(name) for name in ("price", "cores", "overhead_s_per_byte", "name")] == [
         None
     ] * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "meant"),
+    [
+        ("10,000", "rate", "10000"),
+        ("1,000,000.5k/s", "rate", "1000000.5k/s"),
+        ("-1,5 ms", "s", "-1.5 ms"),
+        ("1.000,5", "rate", ""),
+        ("1,0000 kB", "bytes", "1.0000 kB"),
+        ("1,000 apples", "bytes", ""),
+    ],
+)
+def test_numbers_with_commas_are_named_as_they_are_read(text: str, kind: str, meant: str) -> None:
+    end = f"(got {text!r})" + (f"; did you mean {meant}?" if meant else "")
+    with pytest.raises(UsageError, match=f"{re.escape(end)}$"):
+        parsed(text, kind)
