@@ -46,9 +46,12 @@ SECONDS = 5.0
 CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
 SINGLE = (
     "the graph has single instances, whose numbers are kept; with --logical, import and profile "
-    "keep operators instead, whose numbers size --resize chooses"
+    "keep operators instead (form='logical' of read_job), whose numbers size --resize chooses"
 )
-STATED = "the graph states numbers of instances; with --resize, size chooses these, too"
+STATED = (
+    "the graph states numbers of instances; with --resize, or resize=True in Python, size chooses "
+    "these, too"
+)
 
 
 @with_settings(SizeSettings)

@@ -12,7 +12,7 @@ A command declares each option once::
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import Field, field, fields
 from inspect import get_annotations
@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeVar
 
 import click
 
+from streamplace.errors import StreamplaceError
 from streamplace.execution.progress import is_quiet
 from streamplace.files.json_text import to_json
 from streamplace.util.entry_points import ours
@@ -174,15 +175,28 @@ def command(
     members = _members(cls)
 
     def decorator(function: Callable[[Options], None]) -> click.Command:
+        params = list(_parameters(members))
+
         def callback(**values: Any) -> None:
-            function(cls(**_values(members, values)))
+            try:
+                function(cls(**_values(members, values)))
+            except StreamplaceError as error:
+                _name_option(error, params)
+                raise
 
         callback.__doc__ = function.__doc__
-        params = list(_parameters(members))
         made: click.Command = of(name or function.__name__, cls=kind, params=params)(callback)
         return made
 
     return decorator
+
+
+def _name_option(error: StreamplaceError, params: Iterable[click.Parameter]) -> None:
+    """Name the option of a command instead of the argument of the same name in Python."""
+    fault = error.fault
+    names = {param.name: param.opts[0] for param in params if isinstance(param, click.Option)}
+    if fault.option in names and not fault.origin:  # otherwise it may be a field of a file
+        error.update(option=names[fault.option])
 
 
 def _members(cls: Any) -> dict[str, "Field[Any]"]:

@@ -16,7 +16,7 @@ from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
-from streamplace.errors import BackendError, UsageError
+from streamplace.errors import BackendError, Fault, UsageError
 from streamplace.execution.calls import LOOK_S, ClusterMember, Connected, in_mb, peak_bytes
 from streamplace.execution.progress import note
 from streamplace.util.extras import missing_message
@@ -74,10 +74,11 @@ class Backend:
         if self.address is None:
             return
         if self.name == "local":
-            raise UsageError("--address requires --backend ray or dask")
+            raise UsageError(Fault("requires the backend ray or dask", option="address"))
         match = _ADDRESS.fullmatch(self.address)
         if match is None or not 0 < int(match[2]) < 2**16:
-            raise UsageError(f"--address must be HOST:PORT (got {self.address!r:.80})")
+            fault = f"must be HOST:PORT (got {self.address!r:.80})"
+            raise UsageError(Fault(fault, option="address"))
 
 
 LOCAL = Backend()

@@ -127,7 +127,10 @@ def _text_reader(found: Format) -> Callable[[str, str], LogicalGraph]:
     if found.read_cluster is not None:
         raise UsageError(f"format {found.name!r} describes a cluster, not a job")
     if found.read is None:
-        raise UsageError(f"format {found.name!r} has no reader of texts")
+        others = [name for name in FORMATS if name.startswith(f"{found.name}-")]
+        readers = [repr(name) for name in others if format_named(name).read is not None]
+        meant = f"; did you mean {' or '.join(readers)}?" if readers else ""
+        raise UsageError(f"format {found.name!r} has no reader of texts{meant}")
     return found.read
 
 

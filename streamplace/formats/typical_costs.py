@@ -198,7 +198,7 @@ def fill(graph: StreamGraph, costs: TypicalCosts | None = None) -> Filled:
         If the graph is of a single pass, such as a neural network.
     """
     if graph.firing == "all":
-        raise UsageError("--typical-costs: they are of stream jobs; this graph is of a single pass")
+        raise UsageError("typical costs are of stream jobs; this graph is of a single pass")
     types, lacking = types_of(graph), graph.unknown
     typical = cache((costs or typical_costs()).of)
     columns: dict[str, Any] = {

@@ -286,7 +286,7 @@ def check_minimums(
             raise InfeasibleError(f"{where} cannot hold: {reason}; {advice}")
         raise PlacementError(
             f"{where}: no placement was found that keeps it, although one may exist: the best one "
-            f"has {beside}; {advice}, or try --placer exact"
+            f"has {beside}; {advice}, or try the placer exact"
         )
 
 

@@ -77,5 +77,5 @@ def unknown_work(types: Iterable[str]) -> list[str]:
         return []
     return [
         f"no rule gives the work of {counted(len(found), 'type')} of operators, {listed(found)}; "
-        "their instructions are unknown unless --costs states them"
+        "their instructions are unknown unless a costs file states them"
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from streamplace.errors import UsageError
+from streamplace.errors import Fault, UsageError
 from streamplace.placers import custom
 from streamplace.placers.base import BasePlacer, Improver, Placer
 from streamplace.placers.limits import PlacerLimit
@@ -142,7 +142,8 @@ class NamedPlacer:
         """
         if not (self.is_ours and "prefer" in options_of(self.name)):
             preferring = " or ".join(n for n in NAMES if "prefer" in options_of(n))
-            raise UsageError(f"--prefer requires --placer {preferring} (got {self.text!r})")
+            fault = f"requires the placer {preferring} (got {self.text!r})"
+            raise UsageError(Fault(fault, option="prefer"))
         if "prefer" in self.options:
             raise UsageError(f"placer {self.text!r} already has a preference")
         return self._with({"prefer": prefer})

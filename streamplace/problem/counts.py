@@ -332,8 +332,8 @@ def in_form(logical: LogicalGraph, form: FormName) -> tuple[StreamGraph, list[st
         )
         what = "partitions" if logical.per_partition else "parallelism"
         groups.append(
-            f"{listed(open_ones)}: {why}, so 1 counts; set {what} in --costs, or let size choose "
-            "it by --logical"
+            f"{listed(open_ones)}: {why}, so 1 counts; set {what} in a costs file, or let size "
+            "choose it by --logical, or form='logical' of read_job"
         )
     if form == "folded":
         return to_operators(logical), [*uneven_notes(logical), *groups]
@@ -361,8 +361,8 @@ def key_group_notes(logical: LogicalGraph, form: FormName) -> list[str]:
     kept = ", which only a graph of instances keeps" if form == "folded" else ""
     return [
         f"{listed(list(counts))}: no maximum parallelism is known, so Flink's default numbers of "
-        f"key groups count{worst}{kept}; set partitions in --costs where the job, or the state "
-        "that it starts from, has others"
+        f"key groups count{worst}{kept}; set partitions in a costs file where the job, or the "
+        "state that it starts from, has others"
     ]
 
 

@@ -72,15 +72,15 @@ class Losses:
         for device in whole.devices:
             if device.group is not None and device.group not in whole.index:
                 members.setdefault(device.group, []).append(device.name)
-        for option, names in (("--without", self.without), ("--slow", self.slow)):
+        for option, names in (("without", self.without), ("slow", self.slow)):
             for name in names:
                 if name not in members:
                     close = candidates(name, tuple(members))
-                    raise UsageError(f"{option}: unknown device or group {name!r}{close}")
+                    fault = f"unknown device or group {name!r}{close}"
+                    raise UsageError(Fault(fault, option=option))
                 if name in whole.index and name in groups:
-                    raise UsageError(
-                        f"{option}: {name!r} is both a device and a group; rename one of them"
-                    )
+                    fault = f"{name!r} is both a device and a group; rename one of them"
+                    raise UsageError(Fault(fault, option=option))
         lost = dict.fromkeys(device for name in self.without for device in members[name])
         groups_first = sorted(self.slow, key=lambda name: name in whole.index)
         slow = {device: self.slow[name] for name in groups_first for device in members[name]}
@@ -104,7 +104,7 @@ class Losses:
             if device.name not in losses.without
         ]
         if not left:
-            raise UsageError("--without: no device is left")
+            raise UsageError(Fault("no device is left", option="without"))
         groups = {device.group for device in left}
         overrides = tuple(
             override
@@ -126,14 +126,14 @@ class Losses:
         lost, rules = {*self.without}, rules.stated
         for operator, device in rules.pins.items():
             if device in lost:
-                fault = f"{operator!r} is pinned to {device!r}, which --without removes"
+                fault = f"{operator!r} is pinned to {device!r}, which is lost"
                 remedy = "change the pin or keep the device"
                 raise ProblemError(_of_rules("pins", fault, remedy))
         allowed = {v: [d for d in names if d not in lost] for v, names in rules.allowed.items()}
         for operator, names in allowed.items():
             if not names:
                 gone = ", ".join(map(repr, rules.allowed[operator]))
-                fault = f"{operator!r} is allowed only on {gone}, which --without removes"
+                fault = f"{operator!r} is allowed only on {gone}, which is lost"
                 remedy = "allow another device or keep one of these"
                 raise ProblemError(_of_rules("allowed", fault, remedy))
         return replace(rules, allowed=allowed)
@@ -156,8 +156,8 @@ class Losses:
         for operator, device in whole.assignment.items():
             if device in losses.without:
                 raise ProblemError(
-                    f"operator {operator!r} is on {device!r}, which --without removes; "
-                    "`streamplace place --start` moves it"
+                    f"operator {operator!r} is on {device!r}, which is lost; "
+                    "`streamplace place --start`, or migrate in Python, moves it"
                 )
         cluster, rules = losses.left(problem.cluster, problem.constraints)
         left = Problem(problem.graph, cluster, objective=problem.objective, constraints=rules)

@@ -215,14 +215,16 @@ def with_published_semantics(
         two devices has.
     """
     if name not in PUBLISHED:
-        raise ProblemError(f"semantics: unknown {name!r}{valid_choices(name, PUBLISHED)}")
+        fault = f"unknown {name!r}{valid_choices(name, PUBLISHED)}"
+        raise ProblemError(Fault(fault, option="semantics"))
     semantics: Semantics = load_ours(ours(GROUP)[name])
     network = cluster.network
     if network.overrides and not network.by_pair:
-        raise ProblemError(
-            f"--semantics {name}: network.overrides of nic links do not describe links between two "
-            "devices; describe these with the kind pair"
+        fault = (
+            f"{name}: network.overrides of nic links do not describe links between two devices; "
+            "describe these with the kind pair"
         )
+        raise ProblemError(Fault(fault, option="semantics"))
     changed = replace(
         network,
         kind=semantics.kind,

@@ -9,7 +9,7 @@ import numpy as np
 from streamplace.display.mixins import Displayable
 from streamplace.display.text import number
 from streamplace.display.view import TABLE_ROWS, Grid, Line, View
-from streamplace.errors import UsageError, within
+from streamplace.errors import Fault, UsageError, within
 from streamplace.placers.base import BOTH, Found
 from streamplace.placers.limits import MaxRuntime
 from streamplace.placers.registry import NamedPlacer, ready
@@ -24,6 +24,7 @@ from streamplace.placers.search.moves import (
     without_needless_moves,
 )
 from streamplace.placers.search.nearby import SAME
+from streamplace.problem.cluster import Cluster
 from streamplace.problem.device_kinds import why_impossible
 from streamplace.problem.graph import StreamGraph
 from streamplace.problem.placement import Placement
@@ -183,7 +184,8 @@ def migrate(
     inherit
         Whether settings that are left out come from `old`: its cluster, its objective, and the
         source rate and constraints that it did not take from its graph. The notes of the result say
-        which do. With an assignment, there are none.
+        which do. With an assignment, there are none. Otherwise, a graph needs `cluster`, unless
+        that of `old` is the default.
     settings
         Of the problem of a graph: `cluster`, `source_rate`, `constraints`, `model`,
         `target_utilisation` and `objective`, as for `place`; and `pins`, `without`, `slow`,
@@ -198,7 +200,7 @@ def migrate(
     """
     old = old.placement if isinstance(old, PlacementResult) else old
     _check(old, max_moves, move_cost, seconds, prefer)
-    problem, notes = _problem_of(problem, old if inherit else None, settings, inherit=inherit)
+    problem, notes = _problem_of(problem, old, settings, inherit=inherit)
     move_cost = None if move_cost is None else float(move_cost)
     seconds = None if seconds is None else float(seconds)
     chosen = ready(placer) if isinstance(placer, str) else placer
@@ -279,7 +281,7 @@ def _worth_the_moves(
 
 def _problem_of(
     problem: Problem | StreamGraph,
-    old: Placement | Mapping[str, str] | None,
+    old: Placement | Mapping[str, str],
     settings: Settings,
     *,
     inherit: bool,
@@ -288,7 +290,11 @@ def _problem_of(
     if unknown := settings.keys() - Settings.__annotations__.keys():
         raise TypeError(f"migrate() got an unexpected keyword argument {min(unknown)!r}")
     if isinstance(problem, StreamGraph):
-        return new_problem(problem, old, settings)
+        is_on_other = isinstance(old, Placement) and old.problem.cluster != Cluster.of(None)
+        if is_on_other and not inherit and settings.get("cluster") is None:
+            fault = "is not set, and that of the placement counts only with inherit=True; set one"
+            raise UsageError(Fault(fault, place=("migrate",), option="cluster"))
+        return new_problem(problem, old if inherit else None, settings)
     check_type("migrate: problem", problem, Problem, UsageError, "a StreamGraph is also accepted")
     if inherit or settings:
         what = "inherit" if inherit else min(settings)

@@ -180,6 +180,6 @@ def _assumptions(graph: StreamGraph) -> list[str]:
     each_whole = graph.firing == "all"  # every source emits a tuple per tuple of the job
     if not each_whole and len(shares) > 1 and shares.max() == shares.min():
         sources = listed(graph.names[v] for v in graph.sources)
-        stated = "unless --costs has [source_shares] or [source_rates]"
+        stated = "unless a costs file has [source_shares] or [source_rates]"
         found += [f"{sources} share the source rate equally, {stated}"]
     return [sentence for sentence in found if sentence]

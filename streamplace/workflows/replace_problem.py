@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import NamedTuple
 
 from streamplace.errors import (
@@ -32,7 +31,7 @@ from streamplace.workflows.inheritance import Settings, inherit
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.whole_operators import whole_operators
 
-REPLACES = "--constraints FILE replaces the placement's constraints"
+REPLACES = "--constraints FILE, or constraints= in Python, replaces the placement's constraints"
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ def _kinds_lost(graph: StreamGraph, whole: Cluster, lost: Losses) -> list[str]:
     gone = {device.kind for device in whole.devices} - left
     stated = {kind for seconds in graph.seconds_on.values() for kind in seconds}
     kinds = sorted(kind for kind in gone if kind in stated)
-    return [f"--without removes all devices of kind {listed(kinds)}"] if kinds else []
+    return [f"no device of kind {listed(kinds)} is left"] if kinds else []
 
 
 def with_pins(
@@ -242,16 +241,16 @@ def with_pins(
         if operator not in operators:
             close = did_you_mean(operator, graph.names)
             if operator in devices and device in operators:
-                close = f"; write --pin {quote(f'{device}={operator}')}"
+                close = f", which is a device; {device!r} is the operator"
             elif "=" in operator and "," in operator:
                 close = "; repeat --pin for each operator"
-            raise UsageError(f"--pin: unknown operator {operator!r}{close}")
+            raise UsageError(Fault(f"unknown operator {operator!r}{close}", option="pins"))
         if device not in devices:
             what, remedy = no_device(device, used.devices)
             remedy += " (--constraints FILE)" if remedy else ""
-            raise UnknownPinError(Fault(f"--pin: {what}", remedy=remedy))
+            raise UnknownPinError(Fault(what, option="pins", remedy=remedy))
         notes += [
-            f"--pin moves the pin of {name!r} from {old!r} to {device!r}"
+            f"the pin of {name!r} moves from {old!r} to {device!r}"
             for name in (operator, *_pinned_instances(operator, graph, kept))
             if (old := kept.pop(name, device)) != device
         ]

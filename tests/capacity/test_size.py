@@ -136,7 +136,10 @@ def test_stated_numbers_are_kept_unless_resized() -> None:
 
 def test_what_is_stated_and_too_few_names_the_option_that_helps() -> None:
     graph = job(parse={"parallelism": 2})
-    with pytest.raises(sp.StreamplaceError, match=r"with --resize, size chooses these, too$"):
+    with pytest.raises(
+        sp.StreamplaceError,
+        match=r"with --resize, or resize=True in Python, size chooses these, too$",
+    ):
         size(graph, CLUSTER)
     with pytest.raises(sp.StreamplaceError, match=r"cannot keep up: parse: .* at most$"):
         size(job(parse={"parallelism": 2, "max_parallelism": 2}), CLUSTER)

@@ -223,7 +223,7 @@ def test_costs_of_constraints(
 
 
 def test_losses_of_devices(placed: Path, capsys: Capture) -> None:
-    assert "'d0', which --without removes" in refused(capsys, "explain", placed, "--without", "d0")
+    assert "'d0', which is lost" in refused(capsys, "explain", placed, "--without", "d0")
     found = json_of(capsys, "explain", placed, "--slow", "d0=0.5", "--without", "d2")
     assert found["bottleneck"]["utilisation"] == pytest.approx(2.4)
     assert {move["to"] for move in found["moves"]} == {"d1"}

@@ -62,7 +62,7 @@ def test_a_loss_of_the_current_placement(folder: Path, capsys: Capture) -> None:
         name for name, device in before["assignment"].items() if device == lost
     }
     line = refused(capsys, "simulate", folder / "graph.json", old, "--without", lost)
-    assert f"operator 'x' is on {lost!r}, which --without removes" in line
+    assert f"operator 'x' is on {lost!r}, which is lost" in line
     slow = json_of(capsys, "simulate", folder / "graph.json", old, "--slow", f"{lost}=0.25")
     assert slow["throughput"] < before["throughput"]
 
@@ -88,14 +88,14 @@ def test_a_pin_to_a_lost_device_names_both(folder: Path, capsys: Capture) -> Non
         ("plan", folder / "pinned.json"),
     ):
         line = refused(capsys, *arguments, *cluster)
-        assert "'y' is pinned to 'a2', which --without removes" in line
+        assert "'y' is pinned to 'a2', which is lost" in line
     write(folder, rules={"allowed": {"z": ["a2", "a3"]}})
     options = ("--constraints", folder / "rules.json", "--without", "a2")
     assert placed(folder, capsys, *options)["assignment"]["z"] == "a3"
     options = ("--constraints", folder / "rules.json", "--without", "a2,a3")
     arguments = ("place", folder / "graph.json", "--cluster", folder / "cluster.json")
     line = refused(capsys, *arguments, *options)
-    assert "'z' is allowed only on 'a2', 'a3', which --without removes" in line
+    assert "'z' is allowed only on 'a2', 'a3', which is lost" in line
 
 
 @pytest.mark.parametrize(

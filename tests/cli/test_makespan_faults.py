@@ -78,7 +78,7 @@ def test_a_lost_kind_is_not_taken_for_a_misspelt_one(folder: Path, capsys: Captu
     words = ("place", *files(folder), *AIM, "--without", "g")
     assert main([str(word) for word in words]) == 0
     notes = capsys.readouterr().err
-    assert "--without removes all devices of kind 'gpu'" in notes
+    assert "no device of kind 'gpu' is left" in notes
     assert "did you mean" not in notes
 
 

@@ -48,7 +48,7 @@ def test_a_pin_replaces_another_one_and_says_so(
         words = ("place", graph, *start, *pins("x=d1"), "--json")
         out, notes = printed(capsys, *words)
         assert json.loads(out)["assignment"]["x"] == "d1"
-        assert "--pin moves the pin of 'x' from 'd0' to 'd1'" in notes
+        assert "the pin of 'x' moves from 'd0' to 'd1'" in notes
 
 
 def test_plan_prints_pins_for_place(graph: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -82,7 +82,9 @@ def test_a_pin_the_wrong_way_round_is_quoted(tmp_path: Path, capsys: Capture) ->
     devices = [{"name": "rack 1", "mips": 1000}]
     (tmp_path / "c.json").write_text(json.dumps({"devices": devices}))
     words = ("place", tmp_path / "g.json", "--cluster", tmp_path / "c.json")
-    assert "; write --pin 'x=rack 1'" in refused(capsys, *words, *pins("rack 1=x"))
+    assert "'rack 1', which is a device; 'x' is the operator" in refused(
+        capsys, *words, *pins("rack 1=x")
+    )
 
 
 @pytest.mark.parametrize("command", ["place", "plan", "size"])
@@ -167,7 +169,7 @@ def test_groups_and_labels_are_no_devices_but_may_be_allowed(
 
 def test_pins_of_lost_devices_and_of_jobs_are_refused(graph: Path, capsys: Capture) -> None:
     line = refused(capsys, "place", graph, *DEVICES, *pins("y=d1"), "--without", "d1")
-    assert "'y' is pinned to 'd1', which --without removes" in line
+    assert "'y' is pinned to 'd1', which is lost" in line
     for command in ("place", "size"):
         line = refused(capsys, command, "--job-file", graph, *DEVICES, *pins("y=d1"))
         assert "cannot combine --job-file with --pin" in line
@@ -224,8 +226,8 @@ def test_a_pin_of_an_operator_replaces_those_of_its_instances(
         assert [found[f"x[{i}]"] for i in range(3)] == ["d0", "d2", "d0"]
         out, notes = printed(capsys, "place", file, *DEVICES, *pins("x=d1"), "--json")
         assert [json.loads(out)["assignment"][f"x[{i}]"] for i in range(3)] == ["d1"] * 3
-        assert "--pin moves the pin of 'x' from 'd0' to 'd1'" in notes
-        assert "--pin moves the pin of 'x[1]' from 'd2' to 'd1'" in notes
+        assert "the pin of 'x' moves from 'd0' to 'd1'" in notes
+        assert "the pin of 'x[1]' moves from 'd2' to 'd1'" in notes
 
 
 def test_a_pin_of_an_operator_whose_number_is_free_replaces_those_of_its_instances(
@@ -238,4 +240,4 @@ def test_a_pin_of_an_operator_whose_number_is_free_replaces_those_of_its_instanc
     rate = ("--source-rate", 100)
     out, notes = printed(capsys, "size", file, *DEVICES, *rate, *pins("x=d1"), "--json")
     assert json.loads(out)["assignment"] == {"x": "d1", "y": "d0"}
-    assert notes == "--pin moves the pin of 'x[1]' from 'd2' to 'd1'\n"
+    assert notes == "the pin of 'x[1]' moves from 'd2' to 'd1'\n"

@@ -194,7 +194,7 @@ def test_files_of_a_single_pass_and_clusters_are_refused(tmp_path: Path, capsys:
     [kind, *_] = [each for each in DOCUMENTS if each not in STREAMS]
     file.write_text(DOCUMENTS[kind][0])
     line = refused(capsys, "import", file, "--from", kind, "--typical-costs")
-    assert "--typical-costs: they are of stream jobs" in line
+    assert "typical costs are of stream jobs" in line
     file.write_text("{}")
     line = refused(capsys, "import", file, "--from", "kubernetes-nodes", "--typical-costs")
     assert "--typical-costs requires a format of jobs" in line

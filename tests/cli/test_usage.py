@@ -75,7 +75,7 @@ USAGE = [
     *(
         (
             [*command.split(), "--address", "127.0.0.1:6379"],
-            "--address requires --backend ray or dask",
+            "--address: requires the backend ray or dask",
         )
         for command in (
             "compare GRAPH",

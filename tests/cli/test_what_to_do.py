@@ -212,7 +212,7 @@ def test_no_note_comes_before_the_refusal_of_a_pin(folder: Path, capsys: Capture
     options = ("--cluster", folder / "cluster.json", "--constraints", rules, "--source-rate", 1)
     for command in ("place", "plan"):
         moved = (command, folder / "plain.json", *options, "--pin", "a=y")
-        assert "--pin moves the pin of 'a'" in errors_of(capsys, *moved)
+        assert "the pin of 'a' moves" in errors_of(capsys, *moved)
         assert "unknown operator" in refused(capsys, *moved, "--pin", "c=y")
 
 

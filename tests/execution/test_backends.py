@@ -289,5 +289,5 @@ def test_the_memory_of_a_process_is_stated() -> None:
 def test_a_backend_is_checked_in_python() -> None:
     with pytest.raises(UsageError, match="unknown backend 'slurm'; choose from local, ray, dask"):
         Backend("slurm")
-    with pytest.raises(UsageError, match=r"^--address requires --backend ray or dask$"):
+    with pytest.raises(UsageError, match=r"^address: requires the backend ray or dask$"):
         compare([Recipe("dream", 1).graph(0)], ["single"], backend=Backend(address="here:1"))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from streamplace.errors import FormatError, UsageError
-from streamplace.formats.documents import export_text
+from streamplace.formats.documents import export_text, read_text_as
 from streamplace.formats.documents import read_document as read_file
 from streamplace.formats.registry import format_named, formats
 from streamplace.problem.cluster import Cluster, Device
@@ -56,6 +56,11 @@ def test_an_empty_file_is_refused_in_the_same_words(content: bytes, tmp_path: Pa
     for kind in readers:
         with pytest.raises(FormatError, match=r"void: is empty$"):
             read_file(str(tmp_path / "void"), kind)
+
+
+def test_a_format_that_is_only_written_names_those_that_are_read() -> None:
+    with pytest.raises(UsageError, match="^format 'flink' has no reader of texts; did you mean"):
+        read_text_as("{}", "x", "flink")
 
 
 def test_unknown_format() -> None:

@@ -58,7 +58,7 @@ def test_types_without_a_rule_are_unknown_and_named() -> None:
     assert found.graph.unknown == {"instructions": ["pool"]}
     assert found.notes[-1] == (
         "no rule gives the work of 1 type of operators, 'Proposal'; their instructions are unknown "
-        "unless --costs states them"
+        "unless a costs file states them"
     )
 
 

@@ -101,7 +101,7 @@ def test_published_semantics_refuse_overrides_of_interfaces() -> None:
     override = sp.LinkOverride("d0", None, bandwidth_mbps=5)
     network = replace(sp.Network("nic"), overrides=(override,))
     cluster = sp.Cluster(sp.Cluster.parse("2x1000").devices, network)
-    with pytest.raises(ProblemError, match=r"--semantics giph: network\.overrides of nic links"):
+    with pytest.raises(ProblemError, match=r"semantics: giph: network\.overrides of nic links"):
         with_published_semantics(GRAPH, cluster, "giph")
 
 

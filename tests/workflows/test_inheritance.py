@@ -141,7 +141,9 @@ def test_a_pin_to_a_lost_device_is_refused(files: Path, capsys: Capture) -> None
     line = refused(capsys, "place", files / "graph.json", *options)
     assert "unknown device 'd1'" in line
     assert "old.json" in line
-    assert line.endswith("--constraints FILE replaces the placement's constraints")
+    assert line.endswith(
+        "--constraints FILE, or constraints= in Python, replaces the placement's constraints"
+    )
 
 
 OPTIONS: dict[str, tuple[tuple[object, ...], dict[str, Any]]] = {
@@ -210,12 +212,27 @@ def test_without_inheritance_a_graph_has_the_defaults_of_place(files: Path) -> N
     assert (new.cluster, new.constraints) == (expected.cluster, expected.constraints)
 
 
+def test_the_default_cluster_does_not_replace_that_of_the_placement(files: Path) -> None:
+    """Otherwise all operators would move to devices that the user does not have."""
+    graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
+    message = "^migrate: cluster: is not set, and that of the placement counts only with inherit="
+    with pytest.raises(sp.StreamplaceError, match=message):
+        sp.migrate(graph, old, without=["d0"])
+    assert len(sp.migrate(graph, old.assignment).result.placement.problem.cluster.devices) == 5
+    default = sp.place(graph).placement
+    assert sp.migrate(graph, default, max_moves=0).result.placement == default
+
+
 FAULTS: dict[str, tuple[dict[str, Any], str]] = {
-    "device": ({"without": ["d7"]}, "unknown device or group 'd7'"),
+    "device": ({"without": ["d7"]}, "^without: unknown device or group 'd7'"),
+    "slow device": ({"slow": {"d7": 0.5}}, "^slow: unknown device or group 'd7'"),
+    "all devices": ({"without": ["d0", "d1", "d2"]}, "^without: no device is left"),
     "text": ({"without": "d1"}, r"without must be a list of names, such as \['d1'\]"),
     "share": ({"slow": {"d1": 0}}, "above 0 and at most 1"),
     "share of text": ({"slow": {"d1": "half"}}, "must be a number"),
-    "pin": ({"pins": {"z": "d1"}}, "unknown operator 'z'"),
+    "pin": ({"pins": {"z": "d1"}}, "^pins: unknown operator 'z'"),
+    "swapped pin": ({"pins": {"d1": "a"}}, "'d1', which is a device; 'a' is the operator"),
+    "device of a pin": ({"pins": {"a": "d7"}}, "^pins: unknown device 'd7'"),
     "pinned loss": ({"without": ["d1"]}, "'a' is pinned to 'd1'"),
     "semantics": ({"semantics": "giph"}, "semantics requires"),
     "name": ({"objective": sp.Makespan(), "semantics": "gihp"}, "did you mean 'giph'"),
@@ -228,8 +245,9 @@ FAULTS: dict[str, tuple[dict[str, Any], str]] = {
 def test_faults_of_settings(files: Path, name: str) -> None:
     settings, message = FAULTS[name]
     graph, old = sp.read_graph(files / "graph.json"), sp.read_placement(files / "old.json")
-    with pytest.raises(sp.StreamplaceError, match=message):
+    with pytest.raises(sp.StreamplaceError, match=message) as caught:
         sp.migrate(graph, old, inherit=True, **settings)
+    assert "--" not in str(caught.value).replace("--constraints FILE, or constraints=", "")
 
 
 def test_only_a_graph_has_settings(files: Path) -> None:

@@ -75,7 +75,7 @@ def width_notes(submitted: Mapping[str, int | None]) -> list[str]:
     unknown = [name for name, width in submitted.items() if not width]
     return [
         f"the width of parallel regions that begin at {listed(names)} is set at submission, and "
-        f"{what} assumed; --costs may state the parallelism of their operators"
+        f"{what} assumed; a costs file may state the parallelism of their operators"
         for names, what in ((stated, "its default is"), (unknown, "one channel is"))
         if names
     ]

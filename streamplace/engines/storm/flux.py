@@ -278,7 +278,7 @@ def _notes(form: _Topology) -> Iterator[str]:
     if loads := [each.id for each in (*(form.spouts or ()), *(form.bolts or ())) if each.cpu > 0]:
         yield (
             f"cpuLoad of {listed(loads)} is not read, since it is for one source rate; "
-            "set instructions per tuple in --costs"
+            "set instructions per tuple in a costs file"
         )
 
 

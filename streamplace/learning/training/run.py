@@ -220,8 +220,9 @@ def check_start(
             error.put(key)
             raise
     if resume != exists(folder / CHECKPOINT):
-        existing = "already contains a run; add --resume or choose another folder"
-        message = "no checkpoint to resume; leave out --resume" if resume else existing
+        option = "--resume, or resume=True in Python"
+        existing = f"already contains a run; add {option}, or choose another folder"
+        message = f"no checkpoint to resume; leave out {option}" if resume else existing
         raise CheckpointError(f"{folder}: {message}")
     check_target(folder / CHECKPOINT, make=True)
 

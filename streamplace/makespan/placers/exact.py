@@ -37,7 +37,7 @@ def prove_pass(
     scored = pass_evaluator(problem, "exact")
     if problem.makespan_objective.noise:
         fault = "placer 'exact' supports makespans without noise only"
-        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or search"))
+        raise ObjectiveError(Fault(fault, remedy="with noise use auto or search"))
     budget = Budget(seconds)
     units = problem.feasibility.unit_count
     search = Search(evaluations=CHANGES + CHANGES_PER_UNIT * units, seconds=seconds)

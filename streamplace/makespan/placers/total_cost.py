@@ -73,7 +73,7 @@ def prove_cost(
     """Return the cheapest placement found, and a lower bound on the cost of all placements."""
     if problem.makespan_objective.noise:
         fault = "placer 'exact' supports total costs without noise only"
-        raise ObjectiveError(Fault(fault, remedy="with --noise use auto or climb"))
+        raise ObjectiveError(Fault(fault, remedy="with noise use auto or climb"))
     budget = Budget(seconds)
     found = Climb()(problem, rng, start or fast_placement(problem, rng))
     proof = CostProof(TotalCostEvaluator(problem), found.devices)

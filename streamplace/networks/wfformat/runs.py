@@ -276,7 +276,7 @@ def _about_machines(
         sum(task.seconds is None for task in tasks),
         tasks,
         "without run time",
-        "set instructions in --costs",
+        "set instructions in a costs file",
     )
     if not machines:
         lines.append(

@@ -75,7 +75,7 @@ def test_parallel_regions_of_adl() -> None:
     job = read_document("ibm-adl", ADL_PARALLEL)
     assert job.notes == [
         "the width of parallel regions that begin at 'Sink' is set at submission, and one channel "
-        "is assumed; --costs may state the parallelism of their operators"
+        "is assumed; a costs file may state the parallelism of their operators"
     ]
     assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2}
     assert receivers_of(job, "Source") == {0: [0, 1, 2]}
@@ -104,7 +104,7 @@ def test_a_width_that_is_set_at_submission_is_its_default(value: str) -> None:
     assert job.parallelism == {"P.A": 3, "P.B": 6, "Keyed": 2, "Sink": 3}
     assert job.notes == [
         "the width of parallel regions that begin at 'Sink' is set at submission, and its "
-        "default is assumed; --costs may state the parallelism of their operators"
+        "default is assumed; a costs file may state the parallelism of their operators"
     ]
     assert refused_document("ibm-adl", with_default("many")) == (
         "parallelRegion 'Sink': defaultValue: must be a whole number from 1 to 100,000 (got 'many')"

@@ -207,7 +207,7 @@ def test_constraints_of_all_jobs_replace_their_own(
     assert found["orders"]["a"] == "d1"
     assert found["clicks"] == {"a": "d0", "b": "d1"}
     line = refused(capsys, *words, "--without", "d1")
-    assert "job 'orders': constraints.pins: 'a' is pinned to 'd1', which --without removes" in line
+    assert "job 'orders': constraints.pins: 'a' is pinned to 'd1', which is lost" in line
 
 
 @pytest.mark.parametrize(

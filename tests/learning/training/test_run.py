@@ -214,7 +214,9 @@ def test_a_resumed_run_may_be_saved_differently(
 def test_a_folder_with_a_run_is_refused(uninterrupted: FinishedRun, tmp_path: Path) -> None:
     cfg, expected = uninterrupted
     shutil.copytree(expected, tmp_path / "run")
-    with pytest.raises(CheckpointError, match="already contains a run; add --resume or"):
+    with pytest.raises(
+        CheckpointError, match="already contains a run; add --resume, or resume=True in Python, or"
+    ):
         train(graphs(), cfg, tmp_path / "run")
     check_same(tmp_path / "run", expected)
 

@@ -169,7 +169,7 @@ def test_the_work_of_other_libraries_is_unknown_and_a_note_names_them() -> None:
     (note,) = logical.notes
     assert note == (
         "no rule gives the work of 1 type of operators, 'streamplace_tests.twist'; their "
-        "instructions are unknown unless --costs states them"
+        "instructions are unknown unless a costs file states them"
     )
 
 

@@ -279,7 +279,7 @@ def test_a_specification_alone() -> None:
     assert job.cluster is None
     assert job.assignment is None
     notes = notes_of(job)
-    assert "4 of 4 tasks without run time; set instructions in --costs" in notes
+    assert "4 of 4 tasks without run time; set instructions in a costs file" in notes
     assert "no machine is stated; run times are those of devices of kind 'machine'" in notes
     assert notes.startswith("4 tasks, 6 files of 1.53e+09 bytes, 0 machines; no measured makespan")
 
