@@ -28,6 +28,7 @@ import org.apache.flink.configuration.ConfigOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.clusterframework.types.ResourceProfile;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.api.graph.StreamGraph;
 import org.apache.flink.streaming.api.graph.StreamNode;
 import org.apache.flink.streaming.api.transformations.LegacySinkTransformation;
@@ -35,6 +36,7 @@ import org.apache.flink.streaming.api.transformations.LegacySourceTransformation
 import org.apache.flink.streaming.api.transformations.PhysicalTransformation;
 import org.apache.flink.streaming.api.transformations.SinkTransformation;
 import org.apache.flink.streaming.api.transformations.SourceTransformation;
+import org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner;
 
 /**
  * Sets the slot-sharing groups, labels and parallelism that `streamplace export --to flink` wrote.
@@ -94,12 +96,14 @@ public final class StreamplaceMapping {
      *
      * @param mapping properties file, operator = group; empty: only that of the configuration
      * @throws IOException if the file cannot be read
-     * @throws IllegalArgumentException if it names an operator that the job does not have
+     * @throws IllegalArgumentException if it names an operator that the job does not have, or gives
+     *     the operators at the ends of a FORWARD stream unequal numbers of instances
      */
     public static void apply(StreamExecutionEnvironment env, StreamGraph graph, String mapping)
             throws IOException {
         StreamplaceMapping read = read(env, mapping);
         read.placeNodes(graph);
+        checkForwardEdges(graph);
         read.finish(env);
         // the graph was made before finish() published the mapping
         graph.getExecutionConfig()
@@ -229,6 +233,24 @@ public final class StreamplaceMapping {
                 }
             } else {
                 unplaced.add(name);
+            }
+        }
+    }
+
+    /** A FORWARD edge of a graph stays one: with unequal numbers, some instances get nothing. */
+    private static void checkForwardEdges(StreamGraph graph) {
+        for (StreamNode node : graph.getStreamNodes()) {
+            for (StreamEdge edge : node.getOutEdges()) {
+                StreamNode target = graph.getStreamNode(edge.getTargetId());
+                if (edge.getPartitioner().getClass() == ForwardPartitioner.class
+                        && node.getParallelism() != target.getParallelism()) {
+                    throw new IllegalArgumentException(
+                            "StreamplaceMapping: a FORWARD stream needs equal numbers of instances: "
+                                    + node.getOperatorName() + " has " + node.getParallelism()
+                                    + ", " + target.getOperatorName() + " "
+                                    + target.getParallelism()
+                                    + "; colocate both in the constraints of size");
+                }
             }
         }
     }

@@ -26,6 +26,10 @@ public final class Names {
             System.out.println(env.getExecutionPlan());
             return;
         }
+        if (args.length > 1) { // a graph that is made already, as of a job of Flink SQL
+            StreamplaceMapping.apply(env, env.getStreamGraph(), args[0]);
+            return;
+        }
         StreamplaceMapping.apply(env, args[0]);
         Deque<Transformation<?>> waiting = new ArrayDeque<>(env.getTransformations());
         Set<Transformation<?>> visited = new HashSet<>();

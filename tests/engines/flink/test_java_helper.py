@@ -94,6 +94,26 @@ def test_with_labels_every_operator_needs_a_group(runs: tuple[Path, list[str]]) 
     assert "with labels, every operator needs a group, but [" in done.stderr
 
 
+def test_a_graph_keeps_equal_numbers_at_both_ends_of_a_forward_stream(
+    runs: tuple[Path, list[str]],
+) -> None:
+    """Flink sends what such a stream carries to the first instance of several."""
+    folder, command = runs
+    names = read(java(folder, *command), "plan").graph.names
+    for parallel, fault in (
+        ({"Partition"}, "Partition has 2, events: Writer 1; colocate both in the constraints"),
+        ({*names}, ""),
+    ):
+        instances = {f"{n}[{i}]": n for n in names for i in range(1 + (n in parallel))}
+        placed = chain_placement(list(instances), [0] * len(instances), instances)
+        (folder / "graph").write_text(write(placed))
+        done = subprocess.run(
+            [*command, "graph", "graph"], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode != 0) == bool(fault), done.stderr
+        assert fault in done.stderr
+
+
 def one_operator_per_device(names: Sequence[str]) -> Placement:
     graph = StreamGraph([Operator(name, 1, 1) for name in names], [], source_rate=1.0)
     return Placement(Problem(graph, Cluster.equal(len(names))), range(len(names)))
