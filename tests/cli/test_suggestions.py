@@ -48,7 +48,10 @@ CASES = [
     (["generate", "dream", "5", "-o", "x.jsonl"], "the number of graphs by --count N"),
     (["place", "--graph", "GRAPH"], "write its value as an argument, without --graph"),
     (["watch", "flink", "--url", "http://localhost:1"], "as an argument, without --url"),
-    (["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"], "write --pin a=d0"),
+    (
+        ["place", "GRAPH", "--devices", "2x1", "--pin", "d0=a"],
+        "'d0', which is a device; 'a' is the operator",
+    ),
     (["place", "GRAPH", "--prefer", "balanced"], "did you mean 'balance'?"),
     (["train", "GRAPH", "-o", "run", "--config", "CLUSTER"], "expected a training config"),
     (["place", "GRAPH", "--placer", "metis,fuser"], "one placer is expected, and no comma"),

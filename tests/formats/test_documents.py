@@ -59,7 +59,7 @@ def test_an_empty_file_is_refused_in_the_same_words(content: bytes, tmp_path: Pa
 
 
 def test_a_format_that_is_only_written_names_those_that_are_read() -> None:
-    with pytest.raises(UsageError, match="^format 'flink' has no reader of texts; did you mean"):
+    with pytest.raises(UsageError, match=r"^format 'flink' has no reader of texts; did you mean"):
         read_text_as("{}", "x", "flink")
 
 

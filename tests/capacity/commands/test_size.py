@@ -190,7 +190,7 @@ def test_graphs_of_single_instances_keep_their_numbers_and_say_so(
     assert "with --logical, import and profile keep operators" in err
     line = refused(capsys, "size", file, *FAST)
     assert "count[0]: parallelism 1, 12,500 tuples/s at most" in line
-    assert line.endswith("keep operators instead, whose numbers size --resize chooses")
+    assert line.endswith("(form='logical' of read_job), whose numbers size --resize chooses")
 
 
 def test_whole_operators_export_without_counted_labels(
