@@ -21,7 +21,8 @@ from streamplace.errors import UsageError
 from streamplace.problem.objective import MAX_RATE, MIN_VALUE
 from streamplace.util.settings import SHARE, Range
 from streamplace.util.suggest import closest_match, did_you_mean, with_words
-from streamplace.util.units import parsed, without_commas
+from streamplace.util.text import without_commas
+from streamplace.util.units import parsed
 
 AUTO_TICK = inf
 ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0

@@ -25,7 +25,7 @@ from streamplace.problem.network import (
 from streamplace.problem.resources import amounts_text
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.checks import check_int, check_type, index_by_name
-from streamplace.util.text import counted
+from streamplace.util.text import counted, meant_thousands
 
 __all__ = [
     "Cluster",
@@ -38,7 +38,6 @@ __all__ = [
 ]
 
 KINDS_SHOWN = 4
-COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,000x2500
 MAX_DEVICES = 2048  # pair links are a D x D matrix
 OPTIONAL: dict[str, Callable[[Device], str]] = {
     "group": lambda device: device.group or "",
@@ -113,9 +112,7 @@ class Cluster(Displayable):
             match = re.fullmatch(r"\s*(\d{1,6})x(\d{1,18}(?:\.\d{1,18})?)(?:x(\d{1,9}))?\s*", part)
             if match is None or int(match[1]) == 0:
                 wanted = f"must be COUNTxMIPS[xCORES], such as 5x2500 (got {part[:30]!r})"
-                other = COMMA_IN_NUMBER.sub("", text)
-                meant = f"did you mean {other[:30]!r}?" if other != text else ""
-                raise ClusterError(Fault(wanted, option="devices", remedy=meant))
+                raise ClusterError(Fault(wanted, option="devices", remedy=meant_thousands(text)))
             _check_count(int(match[1]), ", written as COUNTxMIPS, such as 5x2500")
             for _ in range(int(match[1])):
                 devices.append(Device(f"d{len(devices)}", float(match[2]), int(match[3] or 1)))

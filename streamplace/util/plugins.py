@@ -17,7 +17,7 @@ from typing import Any
 from streamplace.errors import StreamplaceError, UsageError
 from streamplace.util.out_of_memory import is_out_of_memory
 from streamplace.util.suggest import did_you_mean, valid_choices
-from streamplace.util.units import EXAMPLES, parsed, without_commas
+from streamplace.util.text import without_commas
 
 SECONDS = "seconds"  # the option of placers that is a time
 LITERAL = inspect.Parameter.empty  # the type of an option without annotation
@@ -139,24 +139,13 @@ def _converted(what: str, key: str, value: str, expected: Any) -> Any:
         if expected in (kind, kind | None):
             with suppress(ValueError):
                 return kind(value)
-            if kind is float and key == SECONDS:
-                return _seconds(what, value)
             number = "a whole number" if kind is int else "a number"
+            number += " of seconds, such as 0.2" if key == SECONDS else ""
             meant = without_commas(value, kind)
             raise UsageError(f"{what} must be {number} (got {value!r}){meant}")
     if not value:
         raise UsageError(f"{what} must not be empty")
     return _literal(value) if expected is LITERAL else value
-
-
-def _seconds(what: str, value: str) -> float:
-    """Return the seconds that text with a unit stands for."""
-    try:
-        return parsed(value, "s")
-    except UsageError:
-        meant = without_commas(value, lambda other: parsed(other, "s"))
-        expected = f"must be a number, or have a unit, such as {EXAMPLES['s']}"
-        raise UsageError(f"{what} {expected} (got {value!r}){meant}") from None
 
 
 def _literal(value: str) -> bool | int | float | str:

@@ -2,22 +2,28 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from shlex import quote
 from typing import NamedTuple
 from unicodedata import bidirectional, category
+
+from streamplace.errors import UsageError
 
 CONTROLS = ("Cc", "Cs", "Zl", "Zp")
 MARKS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 DIRECTIONS = "\u061c\u200e\u200f"
 ELLIPSIS = "…"
 
+MAX_NUMBER = 40  # characters of a refused number in a message
 MAX_FAULTS = 20
 """Faults, or kinds of faults, that a message lists."""
 FOLDED = 3
 """From how many faults of a kind on only the first place is shown; a guess."""
 
 DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(?!\d)", re.ASCII)  # the begin of 1,500 or 1,500.5kB
+_COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,000x2500
 """Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""
 
 
@@ -121,3 +127,27 @@ def numbered(names: Sequence[str]) -> list[str]:
         used.add(unique)
         found.append(unique)
     return found
+
+
+def meant_thousands(text: str) -> str:
+    """Return what a text with commas in numbers, such as 1,000x2500, means; empty without any."""
+    other = _COMMA_IN_NUMBER.sub("", text)
+    return f"did you mean {other[:30]!r}?" if other != text else ""
+
+
+def without_commas(text: object, read: Callable[[str], object]) -> str:
+    """Return what a number with commas means, as the end of a message; empty if it is none.
+
+    Parameters
+    ----------
+    read
+        Reads a number; raises an error if the text is none.
+    """
+    word = str(text)[:MAX_NUMBER].strip()
+    others = [word.replace(",", "")] if _GROUPED.match(word) else []
+    for other in (*others, word.replace(",", ".")):
+        if other != word:
+            with suppress(ValueError, UsageError):
+                read(other)
+                return f"; did you mean {other}?"
+    return ""

@@ -1,13 +1,12 @@
 """Units: conversions, and numbers with units in text, such as ``8GB`` or ``200ms``."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import inf, isfinite
 
 from streamplace.errors import UsageError
-from streamplace.util.checks import MAX_SHOWN
+from streamplace.util.text import without_commas
 
 BYTES_PER_MBIT = 125_000.0
 MAPS: dict[object, str] = {"seconds_on": "s", "source_rates": "rate"}
@@ -24,7 +23,6 @@ EXAMPLES = {
 """Kind of quantity -> examples and the known units, as messages show them."""
 
 _NUMBER = re.compile(r"([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?", re.ASCII)
-_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(?!\d)", re.ASCII)  # the begin of 1,500 or 1,500.5kB
 _THOUSANDS = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
 _BINARY = {f"{prefix}i": 2 ** (10 * n) for n, prefix in enumerate("KMGTP", start=1)}
 _SECONDS: dict[str, str | int] = {
@@ -97,21 +95,3 @@ def parsed(text: str, kind: str) -> float:
     if not isfinite(number):
         raise UsageError(f"must be finite (got {text!r:.40})")
     return number
-
-
-def without_commas(text: object, read: Callable[[str], object]) -> str:
-    """Return what a number with commas means, as the end of a message; empty if it is none.
-
-    Parameters
-    ----------
-    read
-        Reads a number; raises an error if the text is none.
-    """
-    word = str(text)[:MAX_SHOWN].strip()
-    others = [word.replace(",", "")] if _GROUPED.match(word) else []
-    for other in (*others, word.replace(",", ".")):
-        if other != word:
-            with suppress(ValueError, UsageError):
-                read(other)
-                return f"; did you mean {other}?"
-    return ""

@@ -95,13 +95,12 @@ def test_options_are_unique_and_converted() -> None:
             read_options("ring", list(options), types, "family")
 
 
-def test_an_option_that_is_a_time_has_units_as_other_times_have() -> None:
-    types = {"seconds": float | None, "tries": int}
-    for text, seconds in {"2": 2, "200ms": 0.2, "1.5min": 90, "1 s": 1}.items():
-        assert read_options("x", [f"seconds={text}"], types, "placer") == {"seconds": seconds}
+def test_options_of_the_wrong_type_say_what_is_read() -> None:
+    types = {"seconds": float | None, "tries": int, "deep": float}
     for text, message in {
-        "seconds=200m": r"seconds must be a number, or have a unit, .* \(got '200m'\)$",
-        "seconds=1,5s": r"seconds must be .* \(got '1,5s'\); did you mean 1\.5s\?$",
+        "seconds=1s": r"seconds must be a number of seconds, such as 0\.2 \(got '1s'\)$",
+        "seconds=1,5": r"seconds must be .* \(got '1,5'\); did you mean 1\.5\?$",
+        "deep=0,5": r"deep must be a number \(got '0,5'\); did you mean 0\.5\?$",
         "tries=1,000": r"tries must be a whole number \(got '1,000'\); did you mean 1000\?$",
     }.items():
         with pytest.raises(UsageError, match=f"^placer 'x': {message}"):
