@@ -13,6 +13,7 @@ one is a part of it.
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.speed import report
 from streamplace import Cluster, Device, Network, Problem, Recipe, StreamGraph, read_dataset
 from streamplace.errors import StreamplaceError
@@ -56,6 +58,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=40, help="use every Nth graph; default: 40")
     parser.add_argument("--seconds", type=float, default=1.0, help="limit of `auto`; default: 1")
     arguments = parser.parse_args()
+    graphs = [] if arguments.dataset is None else read_dataset(arguments.dataset)
     print(f"{'problems':52} {'gap: quick, printed, ms':>26} {'target':>14}")
     warm = link_bound(Recipe(FAMILIES[0], 1, range(20, 21)).graph(0), 4, "nic", True, 10.0)
     figures_of(warm, arguments.seconds)
@@ -69,9 +72,9 @@ def main() -> None:
             target = 0.03 if operators == min(SIZES) else 0.1
             show(f"{operators} operators, {kind}: {len(binding)} of {len(found)}", binding, target)
     show(f"all {len(every)} problems", every, 0.1)
-    if arguments.dataset is None:
+    if not graphs:
         return
-    graphs = read_dataset(arguments.dataset)[:: arguments.every]
+    graphs = graphs[:: arguments.every]
     for model in CLOSED_FORMS:
         for kind in NETWORKS:
             for rate in RATES:
@@ -167,4 +170,4 @@ def reached_on(problem: Problem, devices: NDArray[np.integer], placer: str) -> f
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="bounds"))

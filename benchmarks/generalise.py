@@ -20,6 +20,7 @@ and, in brackets, CPU milliseconds; the second has the mean differences on the s
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,7 +29,8 @@ from unittest.mock import patch
 
 import numpy as np
 
-from streamplace import Cluster, Network, Placement, Problem, Recipe, read_dataset
+from benchmarks.exit_codes import exit_code
+from streamplace import Cluster, Network, Placement, Problem, Recipe, StreamGraph, read_dataset
 from streamplace.execution.parallel import each
 from streamplace.learning.policy import coarse
 from streamplace.placers.registry import make_placer
@@ -112,10 +114,11 @@ def main() -> None:
     parser.add_argument("--graphs", type=int, default=40, help="per line at most; default: 40")
     parser.add_argument("--jobs", type=int, default=1, help="worker processes; default: 1")
     arguments = parser.parse_args()
+    graphs = [] if arguments.dataset is None else read_dataset(arguments.dataset)
     head, means = ["graphs", "number", *_names()], "best of 16 minus METIS sweep"
     print(f"| {' | '.join([*head, means])} |\n{'|---' * (len(head) + 1)}|")
     every: dict[str, list[Measured]] = {"all": [], "2 devices": []}
-    for title, problems in _rows(arguments):
+    for title, problems in _rows(graphs[:: arguments.every], arguments):
         found = list(each(measured, list(enumerate(problems)), arguments.jobs))
         every["all"] += found
         if len(problems[0].cluster.devices) == 2:
@@ -135,10 +138,11 @@ def main() -> None:
                 print(f"| {row} | {_difference(found, policy, rival)} | {ratio} |")
 
 
-def _rows(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Problem]]]:
+def _rows(
+    graphs: list[StreamGraph], arguments: argparse.Namespace
+) -> Iterator[tuple[str, list[Problem]]]:
     """Yield the title and the problems of each row."""
-    if arguments.dataset is not None:
-        graphs = read_dataset(arguments.dataset)[:: arguments.every]
+    if graphs:
         for model in CLOSED_FORMS:
             for devices in ("5x2500", "2x6250"):
                 cluster = Cluster.parse(devices)
@@ -221,4 +225,4 @@ def _difference(found: Sequence[Measured], one: str, other: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="generalise"))

@@ -9,12 +9,14 @@ vertices; smaller graphs are partitioned as they are.
 """
 
 import argparse
+import sys
 from typing import NamedTuple
 
 import numpy as np
 import pymetis
 
 import streamplace as sp
+from benchmarks.exit_codes import exit_code
 from streamplace.placers.partition.metis import units_by_instructions
 from streamplace.placers.partition.partitioner import devices_of_parts, parts_for
 from streamplace.scoring.flow import flow
@@ -102,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="metis_seeds"))

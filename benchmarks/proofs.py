@@ -11,12 +11,14 @@ and every Nth of those of 20 to 27 operators within 10 s. Times are wall time on
 """
 
 import argparse
+import sys
 import time
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.reference.random_problems import optimum, random_problem
 from benchmarks.speed import report
 from streamplace import Problem, StreamGraph, read_dataset
@@ -76,6 +78,7 @@ def main() -> None:
     )
     parser.add_argument("--jobs", type=int, help="worker processes; default: one per core")
     arguments = parser.parse_args()
+    graphs = [] if arguments.dataset is None else read_dataset(arguments.dataset)
     print(f"{'figure':52} {'measured':>26} {'target':>14}")
     checked = list(each(_checked, range(arguments.problems), arguments.jobs))
     for name, share in (("exact", 1.0), ("search", SHARE), ("auto", SHARE)):
@@ -85,8 +88,7 @@ def main() -> None:
     below = sum(one.below for one in checked)
     share_below = f"{below} of {len(checked)}"
     report("optimum: below bound, above all placers", share_below, "100%", below == len(checked))
-    if arguments.dataset is not None:
-        graphs = read_dataset(arguments.dataset)
+    if graphs:
         small = [graph for graph in graphs if len(graph.names) in SMALL]
         large = [graph for graph in graphs if len(graph.names) in LARGE]
         proven(small, SMALL_S, 1.0, arguments.jobs)
@@ -145,4 +147,4 @@ def _seconds(graph: StreamGraph, rate: float, limit: float) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="proofs"))

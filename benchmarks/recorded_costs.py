@@ -18,7 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.recorded_jobs import BOOSTED, RUNNING, boosted, cells, q_error
+from benchmarks.released_data import needed
 
 LIGHT_MS = 200.0  # CPU-ms/s of an instance below which a JVM's own threads are a large part
 
@@ -95,13 +97,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boosted")
     options = parser.parse_args()
-    if not RUNNING.is_dir():
-        sys.exit("no data in ../shared")
+    profiled = capsys(needed(RUNNING))
     if options.boosted is None:
         print("left out: the boosted model, because --boosted is not given")
     print("Median q-error of CPU times per record on CloudLab, from those on AWS:")
-    print(*machines(capsys(RUNNING), options.boosted), sep="\n")
+    print(*machines(profiled, options.boosted), sep="\n")
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="recorded_costs"))

@@ -32,12 +32,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.commit import ROOT
+from benchmarks.exit_codes import exit_code
+from benchmarks.released_data import SHARED, needed
 from streamplace.capacity.sizing.scaling import expected_rate, fit_scaling
 from streamplace.util.arrays import Floats
 from streamplace.util.effect import RESAMPLES, SHARE
 
-RUNNING = ROOT.parent / "shared" / "data" / "running"
+RUNNING = SHARED / "running"
 SEED = 0
 LEAST_COUNTS = 4  # of a series: with three, a split upwards has one number to predict
 FAR = 2.0  # times the largest fitted number
@@ -304,9 +305,7 @@ def main() -> None:
     parser.add_argument("--dspbench", type=Path)
     parser.add_argument("--boosted")
     options = parser.parse_args()
-    if not RUNNING.is_dir():
-        sys.exit("no data in ../shared")
-    several = conttune(RUNNING)
+    several = conttune(needed(RUNNING))
     for name, file, reader in (
         ("phoebe", options.phoebe, phoebe),
         ("dspbench", options.dspbench, dspbench),
@@ -329,4 +328,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="recorded_jobs"))

@@ -11,9 +11,11 @@ times are CPU time, so that other work on the machine matters little.
 """
 
 import argparse
+import sys
 
 import numpy as np
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.speed import report
 from streamplace import Cluster, Problem, StreamGraph, compare, read_dataset
 from streamplace.placers.registry import placer_of
@@ -93,4 +95,4 @@ def _after_loss(number: int, graph: StreamGraph, model: Model) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="searching"))

@@ -6,14 +6,15 @@ The studies take hours, so units are drawn at random (seed 0) until those of a s
 of CPU time when they were first run; a unit that took more than what is left of S is never drawn.
 All values of their rows except CPU times are compared. DATA is the folder with the released data
 that three of the studies read (default: ../shared/data); without it they are left out, and so is
-dream without the weights of the paper's allocators (benchmarks/studies/README.md).
+dream without the weights of the paper's allocators (benchmarks/studies/README.md). Where NAME is
+one of them, the exit code is 2.
 """
 
 import argparse
 import json
 import lzma
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,10 +22,12 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.reference.differences import (
     largest_difference,
     relative_difference,
 )
+from benchmarks.released_data import SHARED
 from streamplace.execution.parallel import each_when_known
 from streamplace.papers.doppler.study.streams import StreamDopplerStudy
 from streamplace.papers.doppler.study.study import DopplerStudy
@@ -89,6 +92,14 @@ def studies(data: Path) -> dict[str, Study]:
     else:
         print(f"{data}: no such folder; dream, doppler and hsdag are left out", file=sys.stderr)
     return found
+
+
+def studies_named(names: Collection[str], data: Path) -> dict[str, Study]:
+    """Return the studies with these names; end with exit code 2 if the data of one is missing."""
+    found = studies(data)
+    if not found.keys() >= set(names):
+        sys.exit(2)  # `studies` has said what is missing
+    return {name: found[name] for name in names}
 
 
 def kept_in(folder: Path) -> dict[str, Kept]:
@@ -165,21 +176,19 @@ def is_rounding(difference: float) -> bool:
 def main() -> None:
     """Print a table with a row for each study."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "data", nargs="?", type=Path, default=FOLDERS.parents[2] / "shared" / "data"
-    )
+    parser.add_argument("data", nargs="?", type=Path, default=SHARED)
     parser.add_argument("--seconds", type=float, default=300.0)
     parser.add_argument("--only", nargs="*", default=[], choices=NAMES, metavar="NAME")
     parser.add_argument("--jobs", type=int)
     options = parser.parse_args()
+    found = studies_named(options.only, options.data) if options.only else studies(options.data)
     print(
         "| study | units | units planned | rows | equal | different | largest relative difference |"
     )
     print("|---|---|---|---|---|---|---|", flush=True)
-    for name, study in studies(options.data).items():
-        if name in (options.only or NAMES):
-            compare(name, drawn_from(name, study, options.seconds), options.jobs)
+    for name, study in found.items():
+        compare(name, drawn_from(name, study, options.seconds), options.jobs)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="studies_again"))

@@ -11,6 +11,7 @@ studies read (default: ../shared/data).
 """
 
 import argparse
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -18,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.makespans.problems import SHARED
-from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
+from benchmarks.exit_codes import exit_code
+from benchmarks.released_data import SHARED
+from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies_named
 from benchmarks.studies_tables import write
 from streamplace.learning.policy.weights import new_policy
 from streamplace.makespan.evaluator import makespan_evaluator
@@ -171,15 +173,13 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=SHARED)
     parser.add_argument("--only", nargs="+", choices=LISTS, default=tuple(LISTS))
     options = parser.parse_args()
-    found = studies(options.data)
+    found = studies_named(options.only, options.data)
     print("| study | system | rows | changed | new / old | lowest | highest |")
     print("|---|---|---|---|---|---|---|")
-    for name in options.only:
-        if name in found:
-            study = found[name]
-            plan = study.plan()
-            write(name, study, plan, made_again(name, study, plan))
+    for name, study in found.items():
+        plan = study.plan()
+        write(name, study, plan, made_again(name, study, plan))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="studies_lists"))

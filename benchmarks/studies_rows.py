@@ -10,13 +10,15 @@ weights of the paper's allocators are needed as well (benchmarks/studies/README.
 """
 
 import argparse
+import sys
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.makespans.problems import SHARED
-from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies
+from benchmarks.exit_codes import exit_code
+from benchmarks.released_data import SHARED
+from benchmarks.studies_again import FOLDERS, Kept, kept_in, studies_named
 from benchmarks.studies_tables import write
 from streamplace.papers.ni2020.study.outcome import SYSTEMS
 from streamplace.papers.ni2020.study.study import DreamStudy
@@ -30,7 +32,7 @@ def main() -> None:
     parser.add_argument("systems", nargs="+", choices=SYSTEMS, metavar="SYSTEM")
     parser.add_argument("--data", type=Path, default=SHARED)
     options = parser.parse_args()
-    study = studies(options.data)[NAME]
+    study = studies_named([NAME], options.data)[NAME]
     assert isinstance(study, DreamStudy)
     plan, kept = study.plan(), kept_in(FOLDERS / NAME)
     order = {system: place for place, system in enumerate(plan.settings["systems"])}
@@ -57,4 +59,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="studies_rows"))

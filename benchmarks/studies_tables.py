@@ -11,12 +11,15 @@ import argparse
 import lzma
 import re
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.makespans.problems import SHARED
-from benchmarks.studies_again import FOLDERS, Kept, kept_from, kept_in, studies
+from benchmarks.exit_codes import exit_code
+from benchmarks.released_data import SHARED
+from benchmarks.studies_again import FOLDERS, NAMES, Kept, kept_from, kept_in, studies_named
+from streamplace.files.reading import read_bytes
 from streamplace.files.writing import atomic
 from streamplace.papers.studies.run import PLAN, REPORT, RESULTS, StudyFolder, result_line
 from streamplace.papers.studies.study import Plan, Study
@@ -61,14 +64,16 @@ def write(name: str, study: Study, plan: Plan, results: Mapping[str, Kept]) -> N
 def main() -> None:
     """Add the results of a run to those of a study, and print how many units are done."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("name", help="a folder in benchmarks/studies")
+    parser.add_argument(
+        "name", choices=NAMES, metavar="NAME", help="a folder in benchmarks/studies"
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("data", nargs="?", type=Path, default=SHARED)
     options = parser.parse_args()
-    study = studies(options.data)[options.name]
+    study = studies_named([options.name], options.data)[options.name]
     plan = study.plan()
     found = kept_in(FOLDERS / options.name)
-    found |= kept_from((options.folder / RESULTS).read_bytes())
+    found |= kept_from(read_bytes(options.folder / RESULTS))
     write(options.name, study, plan, found)
     left = [unit.key for unit in plan.units if unit.key not in found]
     done = len(plan.units) - len(left)
@@ -76,4 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="studies_tables"))

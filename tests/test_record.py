@@ -1,12 +1,16 @@
 """Recorded outputs of benchmarks."""
 
+import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks import ages, record
 from benchmarks.commit import ROOT, running_commit
+from tests.support.cli import ENVIRONMENT
 
 
 def test_an_output_is_recorded_with_its_command_and_commit(
@@ -129,3 +133,69 @@ def test_results_have_an_age_or_an_unknown_commit(capsys: pytest.CaptureFixture[
     known = [int(count) for count in counts if count != "?"]
     assert known == sorted(known, reverse=True)
     assert any("studies/giph/results.jsonl.xz" in line and "docs/" in line for line in lines)
+
+
+WITHOUT_DATA = """
+import contextlib, io, json, runpy, sys
+from pathlib import Path
+from benchmarks import released_data
+released_data.SHARED = Path("missing")
+for name, *words in json.loads(sys.argv[1]):
+    sys.argv = [name, *words]
+    out, err, code = io.StringIO(), io.StringIO(), None
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            runpy.run_module(f"benchmarks.{name}", run_name="__main__")
+        except SystemExit as exit_:
+            code = exit_.code
+    print(json.dumps([name, code, out.getvalue(), err.getvalue().splitlines()]))
+"""
+"""Runs benchmarks as if their data were missing."""
+
+
+@pytest.mark.parametrize(
+    "commands",
+    [
+        ["makespans.pipelines", "makespans.quality", "recorded_costs", "recorded_jobs"],
+        pytest.param(
+            [
+                "bounds missing.jsonl",
+                "generalise missing.jsonl",
+                "makespans.doppler_known benchmarks/studies/doppler",
+                "makespans.recorded",
+                "metis_seeds missing.jsonl",
+                "proofs missing.jsonl",
+                "searching missing.jsonl",
+                "studies_again --only doppler",
+                "studies_lists",
+                "studies_rows METIS",
+                "studies_tables hsdag benchmarks/studies/hsdag",
+            ],
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_benchmarks_without_their_data_say_what_is_missing(commands: list[str]) -> None:
+    words = json.dumps([command.split() for command in commands])
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", WITHOUT_DATA, words],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == len(commands)
+    for name, code, out, err in lines:
+        assert (code, out) == (2, ""), name
+        assert "missing" in err[-1], name
+
+
+def test_one_module_says_where_the_public_data_are() -> None:
+    """Every benchmark that reads them can then say what is missing in the same way."""
+    places = [
+        path.relative_to(ROOT / "benchmarks").as_posix()
+        for path in (ROOT / "benchmarks").rglob("*.py")
+        if '"shared"' in path.read_text()
+    ]
+    assert sorted(places) == ["released_data.py", "supply/versions.py"]  # which links the folder

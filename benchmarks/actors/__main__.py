@@ -25,8 +25,8 @@ from benchmarks.actors.pipelines import counts, pipeline, work_rate, write_graph
 from benchmarks.actors.tables import OURS, TABLE, WAYS, page
 from benchmarks.commit import ROOT, running_commit
 from benchmarks.contention.jobs import SEED, SpinningJob, drawn
+from benchmarks.exit_codes import exit_code
 from benchmarks.result_lines import Results
-from benchmarks.testbed.commands import exit_code
 from benchmarks.testbed.emulator import swept
 from benchmarks.testbed.facilities import lacking
 from benchmarks.testbed.groups import Group

@@ -25,8 +25,8 @@ from benchmarks.contention.jobs import SEED, SLOTS, drawn
 from benchmarks.contention.placing import placed, prepare, with_labels
 from benchmarks.contention.tables import OURS, TABLE, page
 from benchmarks.contention.trial import run
+from benchmarks.exit_codes import exit_code
 from benchmarks.result_lines import Results
-from benchmarks.testbed.commands import exit_code
 from benchmarks.testbed.emulator import swept
 from streamplace.files.writing import write_text
 

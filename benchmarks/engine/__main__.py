@@ -12,8 +12,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.engine.agreement import closed_forms, names, ranks
-from benchmarks.engine.reference import SHARED, reference
+from benchmarks.engine.reference import reference
 from benchmarks.engine.speed import linearity, speed, training
+from benchmarks.released_data import SHARED
 
 
 def main() -> None:

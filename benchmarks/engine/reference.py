@@ -4,7 +4,6 @@ import argparse
 import csv
 import statistics
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from benchmarks.speed import report
 from streamplace import Cluster, Network, Placement, Problem, StreamGraph, read_dataset
 from streamplace.sim.engine import Settings
 from streamplace.ticks import runs
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.makespans.problems import SHARED, known
+from benchmarks.makespans.problems import known
+from benchmarks.released_data import SHARED, needed
 from streamplace.errors import StreamplaceError
 from streamplace.papers.doppler.study.comparisons import Results
 from streamplace.papers.doppler.study.registered import DOPPLER, OF_SEARCH
@@ -44,7 +45,7 @@ def main() -> None:
 
 def _results(folder: Path) -> Results:
     """Return the results of the units that have ended."""
-    plan = DopplerStudy(released=str(SHARED / "doppler")).plan()
+    plan = DopplerStudy(released=str(needed(SHARED / "doppler"))).plan()
     version = check_plan(folder / PLAN, DopplerStudy.name, plan.settings)
     found, _ = read_results(folder / RESULTS, {unit.key for unit in plan.units}, version)
     return Results([row for rows in found.values() for row in rows])

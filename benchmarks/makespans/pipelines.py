@@ -8,12 +8,15 @@ contiguous split, by the authors' dynamic programme; and the gap to the bound of
 """
 
 import argparse
+import sys
 
 import streamplace as sp
-from benchmarks.makespans.problems import SHARED
+from benchmarks.exit_codes import exit_code
+from benchmarks.released_data import SHARED, needed
 from streamplace.formats.documents import read_document
 from streamplace.scoring.throughput import ceiling, max_source_rate
 
+WORKLOADS = SHARED / "dnn" / "throughput"
 RATE = 1e6  # samples/s, which overloads every placement
 CONTIGUOUS = {  # ms per sample
     "layer-bert24_inference": 17.790,
@@ -36,6 +39,7 @@ def main() -> None:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     head = f"{'workload':32}{'ms':>10}{'contiguous':>12}{'ratio':>8}{'bound':>10}{'gap':>8}{'s':>7}"
+    needed(WORKLOADS)
     print(head)
     for name, contiguous in CONTIGUOUS.items():
         if options.only in name:
@@ -50,7 +54,7 @@ def workload(name: str) -> sp.Problem:
     ValueError
         If its file has no cluster.
     """
-    found = read_document(str(SHARED / "dnn" / "throughput" / f"{name}.json"), "dnn-partitioning")
+    found = read_document(str(WORKLOADS / f"{name}.json"), "dnn-partitioning")
     if found.cluster is None:
         raise ValueError(f"{name} has no cluster")
     return sp.Problem(found.graph, found.cluster, source_rate=RATE)
@@ -72,4 +76,4 @@ def _row(name: str, contiguous: float, seconds: float) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="makespans.pipelines"))

@@ -4,19 +4,18 @@ import gzip
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import streamplace as sp
+from benchmarks.released_data import SHARED, needed
 from streamplace.files.clusters import from_form as cluster_from_form
 from streamplace.files.graphs import from_form as graph_from_form
 from streamplace.files.reading import check
 from streamplace.files.schema import ClusterForm, GraphForm
 from streamplace.formats.documents import problem_of_file
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 LAYERED = ((0, 4, 0.3), (1, 8, 0.3), (2, 8, 1.0), (3, 20, 1.0), (4, 8, 3.0), (5, 20, 0.3))
 """Seed, number of devices, and ratio of communication to computation."""
 
@@ -38,7 +37,7 @@ class Reference:
 
 def giph(name: str) -> Iterator[Reference]:
     """Return the 30 problems of ``giph-single`` or ``giph-several``; all optima are proven."""
-    path = SHARED / "makespan" / f"{name}.jsonl.gz"
+    path = needed(SHARED / "makespan" / f"{name}.jsonl.gz")
     for i, line in enumerate(gzip.decompress(path.read_bytes()).splitlines()):
         row = json.loads(line)
         problem = problem_of(row["graph"], row["cluster"])
@@ -88,7 +87,7 @@ def dnn_latency() -> Iterator[Reference]:
 
 def known(name: str) -> dict[str, Any]:
     """Return the figures of a file of ../shared/data/makespan."""
-    figures: dict[str, Any] = json.loads((SHARED / "makespan" / name).read_text())
+    figures: dict[str, Any] = json.loads(needed(SHARED / "makespan" / name).read_text())
     return figures
 
 

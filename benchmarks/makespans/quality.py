@@ -11,12 +11,14 @@ and the median CPU time. Time limits of placers count CPU time.
 import argparse
 import math
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.makespans.problems import (
     Reference,
     dnn_latency,
@@ -67,9 +69,9 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     options = parser.parse_args()
     titles = f"{'/ HEFT':>8}{'/ best':>8}{'worst':>8}{'best':>6}{'proven':>8}{'s':>8}"
+    sets = {name: list(SETS[name]()) for name in options.sets.split(",")}
     print(f"{'problems':14}{'placer':24}{titles}")
-    for name in options.sets.split(","):
-        references = list(SETS[name]())
+    for name, references in sets.items():
         hefts = [_heft(known.problem) for known in references]
         for placer in options.placers.split(","):
             with work_clock.cpu_time():
@@ -109,4 +111,4 @@ def _row(name: str, references: list[Reference], hefts: list[float]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="makespans.quality"))

@@ -2,9 +2,8 @@
 
     python -m benchmarks.makespans.recorded [FOLDER] [--seconds S]
 
-FOLDER has executions in WfFormat, one a file (default: ../shared/data/wfinstances). Without it, the
-benchmark is skipped. Run times and placements are the recorded ones, and the order is `fifo`. The
-tables are:
+FOLDER has executions in WfFormat, one a file (default: ../shared/data/wfinstances). Run times and
+placements are the recorded ones, and the order is `fifo`. The tables are:
 
 1. how well simulated makespans agree with measured ones. No file states a network: links of 1
    Gbit/s at each machine are assumed;
@@ -36,8 +35,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from benchmarks.makespans.problems import SHARED
+from benchmarks.exit_codes import exit_code
 from benchmarks.makespans.recorded_runs import GIGABIT, MANAGERS, SEED, Manager, Run, read
+from benchmarks.released_data import SHARED, needed
 from streamplace.errors import StreamplaceError
 from streamplace.sim import work_clock
 from streamplace.util.arrays import Bools, Floats
@@ -68,12 +68,9 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=SHARED / "wfinstances")
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of auto on a run")
     options = parser.parse_args()
-    if not options.folder.is_dir():
-        print(f"skipped: {options.folder} does not exist")
-        return
     runs = []
     with work_clock.cpu_time():
-        for path in sorted(options.folder.glob("*.json*")):
+        for path in sorted(needed(options.folder).glob("*.json*")):
             try:
                 runs.append(read(path, options.seconds))
             except StreamplaceError as error:  # another file may be of no use here
@@ -270,4 +267,4 @@ def gained(title: str, runs: Sequence[Run]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(exit_code(main, name="makespans.recorded"))

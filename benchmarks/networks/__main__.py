@@ -12,9 +12,9 @@ placers. Released graphs are read from ../shared/data, where it exists.
 import argparse
 from collections.abc import Callable, Mapping
 
-from benchmarks.makespans.problems import SHARED
 from benchmarks.networks.placing import PLACERS, Row, row_of
 from benchmarks.networks.problems import SETS
+from benchmarks.released_data import SHARED
 from streamplace.papers.hsdag.study.registered import NETWORKS
 
 

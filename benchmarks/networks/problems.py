@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from benchmarks.makespans.problems import SHARED
+from benchmarks.released_data import SHARED
 from streamplace.formats.documents import problem_of_file
 from streamplace.papers.hsdag.study.registered import NETWORKS, network_problem
 from streamplace.problem.problem import Problem

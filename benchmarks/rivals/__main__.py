@@ -25,6 +25,7 @@ from scripting import ScriptError, say, terminated
 from submitted import HERE, build
 
 from benchmarks.commit import ROOT, running_commit
+from benchmarks.exit_codes import exit_code
 from benchmarks.result_lines import Results
 from benchmarks.rivals.controllers import LOOP_MS, matched
 from benchmarks.rivals.loads import FAMILIES, LENGTH_S, RECORDED, SCALE, drawn, order
@@ -33,7 +34,6 @@ from benchmarks.rivals.queries import QUERIES
 from benchmarks.rivals.report import PAGE, draw, key_of, page, paired
 from benchmarks.rivals.sharing import free_pairs
 from benchmarks.rivals.trial import CONFIG, MANAGERS, PARK_US, RUN, SLOTS, run
-from benchmarks.testbed.commands import exit_code
 from streamplace.files.writing import make_folder, write_text
 
 LOGS = "logs"

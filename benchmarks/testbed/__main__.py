@@ -11,15 +11,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.testbed import campaign, single, summary, tables
-from benchmarks.testbed.commands import add_folder, exit_code, parser_of
+from benchmarks.testbed.commands import NAME, add_folder, parser_of
 from benchmarks.testbed.emulator import swept
 
 
 def main() -> int:
     """Run the part that the command line names; return the exit code."""
     arguments = parsed()
-    return exit_code(lambda: run(arguments))
+    return exit_code(lambda: run(arguments), name=NAME)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,46 +1,20 @@
-"""What the commands of the testbed share: options, messages, and exit codes."""
+"""What the commands of the testbed share: options, and what is said where it cannot run."""
 
 import argparse
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.testbed.facilities import lacking
-from streamplace.errors import StreamplaceError
 
+NAME = "testbed"
+"""The name with which messages begin."""
 FOLDER = Path("testbed")
-INTERRUPTED = 130
-
-
-def exit_code(
-    work: Callable[[], int], *, name: str = "testbed", others: tuple[type[Exception], ...] = ()
-) -> int:
-    """Do the work of a command; print a fault as one line, and return the exit code.
-
-    Parameters
-    ----------
-    name
-        Name of the command, with which a fault begins.
-    others
-        Errors that are no `StreamplaceError`; their exit code is 1.
-    """
-    try:
-        return work()
-    except StreamplaceError as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return error.exit_code
-    except others as error:
-        print(f"{name}: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def is_skipped(arguments: argparse.Namespace) -> bool:
     """Return, and say, whether a command with ``--or-skip`` cannot run on this machine."""
     missing = lacking() if getattr(arguments, "or_skip", False) else []
     if missing:
-        print(f"testbed: skipped, because this machine lacks: {', '.join(missing)}")
+        print(f"{NAME}: skipped, because this machine lacks: {', '.join(missing)}")
     return bool(missing)
 
 

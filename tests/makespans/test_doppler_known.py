@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.makespans.doppler_known import main
-from benchmarks.makespans.problems import SHARED, known
+from benchmarks.makespans.problems import known
+from benchmarks.released_data import SHARED
 from streamplace.papers.doppler.study.registered import DOPPLER
 from streamplace.papers.doppler.study.study import DopplerStudy
 from streamplace.papers.doppler.study.systems import BEST_CRITICAL_PATH, CLIMB

@@ -17,8 +17,9 @@ from pathlib import Path
 import numpy as np
 from scripting import ScriptError
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.testbed import campaign
-from benchmarks.testbed.commands import add_folder, exit_code
+from benchmarks.testbed.commands import NAME, add_folder
 from benchmarks.testbed.comparing import relation
 from benchmarks.testbed.emulator import swept
 from benchmarks.testbed.facilities import TestbedError
@@ -50,7 +51,7 @@ def main() -> int:
     )
     parser.add_argument("--only-graphs", action="store_true", help="leave out T2 and T3")
     arguments = parser.parse_args()
-    return exit_code(lambda: run(arguments), others=(ScriptError,))
+    return exit_code(lambda: run(arguments), name=NAME, others=(ScriptError,))
 
 
 @swept()

@@ -8,10 +8,11 @@ python -m benchmarks.testbed.latency report      figures of the campaign
 import argparse
 import sys
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.testbed.commands import (
+    NAME,
     add_folder,
     add_or_skip,
-    exit_code,
     is_skipped,
     parser_of,
     positive,
@@ -23,7 +24,7 @@ from benchmarks.testbed.latency import campaign, summary
 def main() -> int:
     """Run the part that the command line names; return the exit code."""
     arguments = parsed()
-    return 0 if is_skipped(arguments) else exit_code(lambda: run(arguments))
+    return 0 if is_skipped(arguments) else exit_code(lambda: run(arguments), name=NAME)
 
 
 def run(arguments: argparse.Namespace) -> int:

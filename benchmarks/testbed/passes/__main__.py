@@ -9,10 +9,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.testbed.commands import (
+    NAME,
     add_folder,
     add_or_skip,
-    exit_code,
     is_skipped,
     parser_of,
     positive,
@@ -25,7 +26,7 @@ from benchmarks.testbed.passes import campaign, single, summary
 def main() -> int:
     """Run the part that the command line names; return the exit code."""
     arguments = parsed()
-    return 0 if is_skipped(arguments) else exit_code(lambda: run(arguments))
+    return 0 if is_skipped(arguments) else exit_code(lambda: run(arguments), name=NAME)
 
 
 def run(arguments: argparse.Namespace) -> int:

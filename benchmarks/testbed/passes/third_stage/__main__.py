@@ -13,11 +13,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.exit_codes import exit_code
 from benchmarks.result_lines import add, read
 from benchmarks.testbed.commands import (
+    NAME,
     add_folder,
     add_or_skip,
-    exit_code,
     is_skipped,
     parser_of,
     positive,
@@ -38,7 +39,9 @@ def main() -> int:
     budget = Budget(arguments.passes, arguments.repeats, arguments.epochs)
     if is_skipped(arguments):
         return 0
-    return exit_code(lambda: run(arguments.folder, arguments.workloads, budget, arguments.seed))
+    return exit_code(
+        lambda: run(arguments.folder, arguments.workloads, budget, arguments.seed), name=NAME
+    )
 
 
 def run(folder: Path, count: int, budget: Budget, seed: int) -> int:
