@@ -1,4 +1,4 @@
-"""Picture of what placers reach with several budgets: best so far over evaluations or time."""
+"""Picture of what placers reach with several budgets: best so far over evaluations or CPU time."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ from streamplace.workflows.comparison import Comparison
 SIZE = (6.4, 3.8)  # width and height in inches, of a picture of makespans
 SHORTEST_MS = 1e-3  # the axis of times is logarithmic
 Points = Mapping[str, tuple[float, float]]
-"""Name in the table -> mean time in milliseconds and mean result."""
+"""Name in the table -> mean CPU time in milliseconds and mean result."""
 
 
 def budgets_picture(
@@ -26,19 +26,19 @@ def budgets_picture(
     budgets: Mapping[str, Sequence[str]],
     evaluations: Sequence[int] = (),
 ) -> None:
-    """Draw mean results over evaluations or mean time, a line per placer, a point per budget.
+    """Draw mean results over evaluations or CPU time, a line per placer, a point per budget.
 
     Every point is a run of its own with that budget. A placer without a budget is a point over
-    time, and a level line over evaluations. Results are relative throughput, with a panel
-    per source rate; or makespans over those of HEFT's mappings, without `heft` over the longest
-    path (SLR).
+    CPU time, which other programs do not change, and a level line over evaluations. Results are
+    relative throughput, with a panel per source rate; or makespans over those of HEFT's mappings,
+    without `heft` over the longest path (SLR).
 
     Parameters
     ----------
     budgets
         Name of a placer -> its names in the table, one for each budget, ascending.
     evaluations
-        The budgets as evaluations per graph, ascending; empty: draw over the time.
+        The budgets as evaluations per graph, ascending; empty: draw over CPU time.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def budgets_picture(
             what = "mean relative throughput"
         for axes, of_placers in zip(grid, points, strict=True):
             handles = _draw(axes, of_placers, budgets, evaluations)
-            by = "evaluations per graph" if evaluations else "mean time per graph, ms"
+            by = "evaluations per graph" if evaluations else "mean CPU time per graph, ms"
             axes.set(xlabel=by, ylabel=what)
         legend_of_few(figure, handles, names)
 
@@ -92,7 +92,10 @@ def _throughputs(comparison: Comparison) -> list[Points]:
     """Return the points at every source rate."""
     rows, count = comparison.rows, len(comparison.placers)
     return [
-        {row.placer: (row.seconds_per_graph * 1e3, row.mean) for row in rows[begin : begin + count]}
+        {
+            row.placer: (row.cpu_seconds_per_graph * 1e3, row.mean)
+            for row in rows[begin : begin + count]
+        }
         for begin in range(0, len(rows), count)
     ]
 
@@ -104,7 +107,7 @@ def _ratios(comparison: Comparison) -> Points:
         ratio = row.mean_slr if comparison.measure.name == MAKESPAN else row.over_first
         if comparison.reference is not None:
             ratio = row.mean_over_heft
-        seconds = row.seconds_per_graph
+        seconds = row.cpu_seconds_per_graph
         found[row.placer] = (
             np.nan if seconds is None else seconds * 1e3,
             np.nan if ratio is None else ratio,

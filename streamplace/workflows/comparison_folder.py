@@ -91,7 +91,7 @@ def save_report(
         The placers with their budgets, which the picture budgets shows; the other pictures of
         throughput show the largest ones. None: every placer has one budget.
     evaluations
-        These budgets as evaluations per graph, over which budgets is drawn; empty: over the time.
+        These budgets as evaluations per graph, over which budgets is drawn; empty: over CPU time.
 
     Returns
     -------

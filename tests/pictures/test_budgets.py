@@ -9,8 +9,9 @@ from matplotlib import image
 
 from streamplace.makespan.total_cost import TotalCost
 from streamplace.pictures.budgets import budgets_picture
+from streamplace.workflows.comparison import Comparison
 from streamplace.workflows.ratios import RatioMeasure
-from tests.support.comparisons import random_makespans
+from tests.support.comparisons import random_comparison, random_makespans
 
 NAMES = ("random:evaluations=10", "policy:file=/runs/of/last/week/policy.safetensors:samples=16")
 
@@ -32,3 +33,19 @@ def test_ticks_have_their_full_value(spread: float, tmp_path: Path) -> None:
     texts = [line for line in (tmp_path / "x.svg").read_text().splitlines() if "<!--" in line]
     assert not [text for text in texts if "<!-- +1" in text or "<!-- 1e" in text]
     assert np.isfinite(found.values).all()
+
+
+@pytest.mark.parametrize(
+    "comparison", [random_makespans(("a", "b")), random_comparison(("a", "b"))]
+)
+def test_times_are_cpu_times(comparison: Comparison, tmp_path: Path) -> None:
+    drawn, path = list[str](), tmp_path / "x.svg"
+    of_placers = np.ones_like(comparison.values) * [[1.0], [2.0]]
+    for wall, cpu in ((1.0, 1.0), (5.0, 1.0), (1.0, 5.0)):
+        figures = comparison.figures._replace(
+            seconds=wall * of_placers, cpu_seconds=cpu * of_placers
+        )
+        budgets_picture(path, replace(comparison, figures=figures), {"x": ["a", "b"]})
+        drawn.append(path.read_text())
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert "CPU time per graph, ms" in drawn[0]
