@@ -27,7 +27,9 @@ KEPT = (
 MODULES = "benchmarks."
 OTHER_WORDS = "( [^-` ][^` ]*)*"
 """Words of a command besides options."""
-PAGES = ("README.md", "docs", "benchmarks/**/README.md", "streamplace/**/*.md")
+PAGES = "*README.md", "docs/*.md", "docs/*.py", ":(glob)benchmarks/*/RESULTS.md"
+SEVERAL = re.compile(r"\b[\w.-]+\*[\w.*-]*\.\w+")
+"""The name of several results, such as ``latency*.txt``."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,12 @@ def ages() -> Iterator[Age]:
         commit = stated or git(ROOT, "log", "-1", "--format=%h", "--", path)
         date, changes = _since(commit)
         patterns = [name_on_pages(Path(path)), *command_on_pages(_head(ROOT / path)[:1])]
-        either = "|".join(f"({pattern})" for pattern in patterns)
-        pages = git(ROOT, "grep", "-lE", "-e", either, "--", *PAGES).split()
+        either = re.compile("|".join(f"({pattern})" for pattern in patterns), re.MULTILINE)
+        pages = (
+            page
+            for page, text in _pages().items()
+            if either.search(text) or is_one_of_several(Path(path), text)
+        )
         yield Age(path, commit[:8], date, changes, tuple(pages))
 
 
@@ -68,11 +74,25 @@ def name_on_pages(path: Path) -> str:
     """Return the pattern of what pages call a result: its name, or its folder if many share it.
 
     Both are whole: `speed.txt` is not in `makespans-speed.txt`, nor `studies/giph` in
-    `studies/giph-streams`, and the words of a study, such as streams, are on most pages.
+    `studies/giph-streams`, and the words of a study, such as streams, are on most pages. A folder
+    in benchmarks/results stands for all of its files where no file in it is named.
     """
     if path.name.lower().startswith("results."):
         return f"{path.parent.parent.name}/{path.parent.name}([^-a-z]|$)"
-    return f"(^|[^-a-z0-9]){re.escape(path.name)}".replace(r"\-", "-")
+    name, folders = f"(^|[^-a-z0-9]){re.escape(path.name)}", path.parts[1:-1]
+    if folders[:1] == ("results",) and len(folders) > 1:
+        return f"{name}|results/{folders[1]}([^-a-z/]|$)"
+    return name
+
+
+def is_one_of_several(path: Path, text: str) -> bool:
+    """Return whether a page names a result with others, such as ``latency*.txt``."""
+    return any(path.match(names) for names in _several(text))
+
+
+@cache
+def _several(text: str) -> list[str]:
+    return SEVERAL.findall(text)
 
 
 def command_on_pages(lines: list[str]) -> Iterator[str]:
@@ -86,8 +106,7 @@ def command_on_pages(lines: list[str]) -> Iterator[str]:
             name = re.escape(words[2].removeprefix(MODULES))
             options = [word for word in words[3:] if "/" not in word and not word.isupper()]
             rest = "".join(f"{OTHER_WORDS} {re.escape(word)}" for word in options)
-            command = f"{name}{rest}".replace(r"\-", "-")  # which git does not know
-            yield rf"benchmarks\.(record )?{command}{OTHER_WORDS}(`| +#|$)"
+            yield rf"benchmarks\.(record )?{name}{rest}{OTHER_WORDS}(`| +#|$)"
 
 
 def stated_commit(path: Path) -> str | None:
@@ -102,6 +121,13 @@ def _head(path: Path) -> list[str]:
         return []
     with path.open() as file:
         return [line.rstrip("\n") for line, _ in zip(file, range(4), strict=False)]
+
+
+@cache
+def _pages() -> dict[str, str]:
+    """Return the text of each page."""
+    paths = git(ROOT, "ls-files", "--", *PAGES).split()
+    return {path: (ROOT / path).read_text() for path in paths}
 
 
 @cache

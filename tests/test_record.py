@@ -88,11 +88,20 @@ def test_an_output_states_its_commit(tmp_path: Path) -> None:
         ),
         ("studies/streams/results.jsonl.xz", "streams of tuples; studies/streams-too", False),
         ("contention/results.jsonl", "results.jsonl", False),
+        ("results/ray-loop/settings.json", "in `benchmarks/results/ray-loop`", True),
+        ("results/ray-loop/logs/a.txt", "in `benchmarks/results/ray-loop-2`", False),
+        ("results/sizes/a.gz", "`results/sizes/b.gz`", False),
     ],
 )
 def test_pages_name_a_result_as_a_whole(result: str, text: str, is_named: bool) -> None:
     pattern = ages.name_on_pages(Path("benchmarks", result))
     assert (re.search(pattern, text) is not None) is is_named
+
+
+def test_a_page_can_name_several_results() -> None:
+    path = Path("benchmarks/results/latency-limits.txt")
+    assert ages.is_one_of_several(path, "outputs in `benchmarks/results/latency*.txt`")
+    assert not ages.is_one_of_several(path, "**bold**, latency.txt and speed*.txt")
 
 
 @pytest.mark.parametrize(
@@ -133,6 +142,7 @@ def test_results_have_an_age_or_an_unknown_commit(capsys: pytest.CaptureFixture[
     known = [int(count) for count in counts if count != "?"]
     assert known == sorted(known, reverse=True)
     assert any("studies/giph/results.jsonl.xz" in line and "docs/" in line for line in lines)
+    assert not [line for line in lines if "named on no page" in line]
 
 
 WITHOUT_DATA = """
