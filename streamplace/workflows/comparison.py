@@ -8,6 +8,7 @@ from importlib.metadata import version
 from math import nan
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -387,16 +388,20 @@ class Comparison(Displayable, Tabular):
         """Return the table for a paper, with the best values of a column in bold.
 
         Its columns are the chosen ones or else few; `comparison_tables.best_cells` says which
-        values are the best.
+        values are the best. Its label ends with a code of all that is compared, so that tables of
+        other placers, objectives or columns have other labels, and a table that is made again keeps
+        its own.
         """
         columns = self.columns
         if not self.chosen:
             few = (name for name in self.measure.in_papers if name in columns)
             columns = self.of_columns(few).columns
+        caption, head = ". ".join(self._caption(columns)), [c.heading for c in columns.values()]
+        compared = "\n".join([caption, *head, *self.placers, repr(self.measure.objective)])
         return PaperTable(
-            f"compare {Path(self.dataset).name.partition('.')[0]}",
-            ". ".join(self._caption(columns)),
-            [column.heading for column in columns.values()],
+            f"compare {Path(self.dataset).name.partition('.')[0]} {crc32(compared.encode()):08x}",
+            f"{caption}, streamplace {version('streamplace')}",
+            head,
             [tuple(column.cell(row) for column in columns.values()) for row in self.rows],
             words=[j for j, name in enumerate(columns) if name in (PLACER, START)],
             bold=best_cells(self.rows, columns, len(self.placers)),
@@ -422,7 +427,7 @@ class Comparison(Displayable, Tabular):
         yield from (f"{words[0].upper()}{words[1:]}" for words in self.meanings(columns))
         if len(self.placers) > 1:
             yield "Bold: the best of a column" + " at each rate" * (len(self.source_rates) > 1)
-        yield f"Seed {self.seed}, streamplace {version('streamplace')}"
+        yield f"Seed {self.seed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return what `compare --json` prints."""

@@ -1,10 +1,18 @@
 """Tables of relative throughput."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
-from tests.support.comparisons import HARD_NAMES, comparison_by_hand, random_comparison
+from streamplace.problem.objective import Throughput
+from streamplace.workflows.differences import RelativeThroughput
+from tests.support.comparisons import (
+    HARD_NAMES,
+    comparison_by_hand,
+    makespans_by_hand,
+    random_comparison,
+)
 
 MARKDOWN = r"""
 | placer | rate | mean | difference to metis | 95% interval |
@@ -28,7 +36,8 @@ def test_markdown_by_hand() -> None:
 
 def test_latex_by_hand() -> None:
     lines = comparison_by_hand().paper_table().latex().splitlines()
-    assert r"\label{tab:compare-made}" in lines
+    (label,) = [line for line in lines if line.startswith(r"\label")]
+    assert re.fullmatch(r"\\label\{tab:compare-made-[0-9a-f]{8}\}", label)
     begin = lines.index(r"\toprule")
     assert lines[begin - 1] == r"\begin{tabular}{@{}lrrrr@{}}"
     assert lines[begin + 3 : begin + 6] == [
@@ -36,6 +45,25 @@ def test_latex_by_hand() -> None:
         r"my\_placer & 10000 & \textbf{0.575} & +0.025 & $-$0.075 to +0.150 \\",
         r"\midrule",
     ]
+
+
+def test_tables_that_compare_something_else_have_other_labels() -> None:
+    found, objective = comparison_by_hand(), Throughput(target_utilisation=0.7)
+    others = [
+        found,
+        makespans_by_hand(),
+        makespans_by_hand("other"),
+        found.of_placers(["metis"]),
+        found.of_columns(["mean", "ms"]),
+        replace(found, measure=RelativeThroughput(objective)),
+        replace(found, source_rates=(1e4, 3e4)),
+        replace(found, dataset="others.jsonl"),
+        replace(found, seed=1),
+    ]
+    labels = [each.paper_table().label for each in others]
+    assert len({*labels}) == len(labels)
+    again = replace(found, figures=found.figures._replace(values=found.values / 2))
+    assert again.paper_table().label == labels[0]
 
 
 def test_ties_are_all_the_best_and_differences_are_not_ordered_twice() -> None:
