@@ -47,6 +47,31 @@ def moving_mean(values: Floats, width: int) -> Floats:
     return means
 
 
+def smoothed(log: Log, name: str, *, since: bool = False) -> tuple[Floats, Floats]:
+    """Return steps and moving means of a quantity of every step, with NaN between stretches.
+
+    A stage such as imitation may lack the quantity, and a line across it would state values there.
+
+    Parameters
+    ----------
+    since
+        Whether a stretch begins at the step before it, so that the line of a single step is seen.
+    """
+    steps = np.array([step["step"] for step in log], dtype=np.float64)
+    values = np.array([step.get(name, np.nan) for step in log], dtype=np.float64)
+    known = np.flatnonzero(np.isfinite(values))
+    width = max(1, len(known) // WINDOW)
+    parts = list[Floats]()
+    for part in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1) if len(known) else ():
+        found = np.stack([steps[part], moving_mean(values[part], width)])
+        if since:
+            before = steps[part[0] - 1] if part[0] else 0.0
+            found = np.column_stack([[before, found[1, 0]], found])
+        parts += [found, np.full((2, 1), np.nan)]
+    joined = np.concatenate(parts[:-1] or [np.empty((2, 0))], axis=1)
+    return joined[0], joined[1]
+
+
 def draw_curves(path: str | Path, logs: Mapping[str, Log]) -> None:
     """Draw the logs of runs, by name: a panel per quantity, a line per run.
 
@@ -81,22 +106,27 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     every_step = name != "validation"
     ends = dict[str, float]()
     for number, (beside, label) in enumerate(BESIDE.get(name, {}).items()):
-        known = [found for found in (curve(log, beside) for log in logs.values()) if len(found[0])]
-        for steps, values in known:
-            width = max(1, len(values) // WINDOW) if every_step else 1
-            heights = np.concatenate([values[:1], moving_mean(values, width)])
+        for log in logs.values():
+            if every_step:
+                steps, heights = smoothed(log, beside, since=True)
+            else:
+                steps, values = curve(log, beside)
+                steps = np.concatenate([[0.0][: len(steps)], steps])
+                heights = np.concatenate([values[:1], values])
+            if not len(steps):
+                continue
             look: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1 + number]}
-            axes.plot(np.concatenate([[0.0], steps]), heights, linewidth=1.0, **look)
+            axes.plot(steps, heights, linewidth=1.0, **look)
             ends.setdefault(label, float(heights[-1]))  # one name for the lines of all runs
     _name_at_the_end(axes, ends)
     if every_step:
-        for i, (steps, values) in enumerate(curves):
+        for i, log in enumerate(logs.values()):
             look = {"color": line_of_few(i)["color"], "alpha": 0.25, "linewidth": 0.8}
-            axes.plot(steps, values, **look)
-    for i, (steps, values) in enumerate(curves):
+            every = [step.get(name, np.nan) for step in log]
+            axes.plot([step["step"] for step in log], every, **look)
+    for i, (log, (steps, values)) in enumerate(zip(logs.values(), curves, strict=True)):
         look = line_of_few(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
-        width = max(1, len(values) // WINDOW)
-        axes.plot(steps, moving_mean(values, width) if every_step else values, **look)
+        axes.plot(*(smoothed(log, name) if every_step else (steps, values)), **look)
     axes.set(title=CURVES[name], xlabel="step")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))

@@ -10,7 +10,7 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
-from streamplace.pictures.curves import curve, draw_curves, moving_mean
+from streamplace.pictures.curves import curve, draw_curves, moving_mean, smoothed
 
 STEPS: Log = [
     {"step": 1.0, "reward": -3.0},
@@ -35,6 +35,24 @@ def test_smoothed_by_hand() -> None:
     values = np.array([1.0, 2.0, 6.0, 3.0])
     assert moving_mean(values, 1).tolist() == values.tolist()
     assert moving_mean(values, 3).tolist() == pytest.approx([1.5, 3.0, 11 / 3, 4.5])
+
+
+def test_no_line_crosses_a_stage_without_the_quantity() -> None:
+    log: Log = [
+        {"step": 1.0},
+        {"step": 2.0},
+        {"step": 3.0, "best": 4.0},
+        {"step": 4.0, "best": 5.0},
+    ]
+    log += [{"step": 5.0}, {"step": 6.0, "best": 6.0}]
+    steps, values = smoothed(log, "best")
+    assert np.array_equal(steps, [3, 4, np.nan, 6], equal_nan=True)
+    assert np.array_equal(values, [4, 5, np.nan, 6], equal_nan=True)
+    steps, values = smoothed(log, "best", since=True)
+    assert np.array_equal(steps, [2, 3, 4, np.nan, 5, 6], equal_nan=True)
+    assert np.array_equal(values, [4, 4, 5, np.nan, 6, 6], equal_nan=True)
+    assert smoothed(log[2:], "best", since=True)[0][0] == 0.0
+    assert [len(part) for part in smoothed(log, "reward")] == [0, 0]
 
 
 @pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00"])
