@@ -44,7 +44,7 @@ from streamplace.scoring.score import PROVEN, ROUNDING
 from streamplace.scoring.throughput import throughput
 
 MOST = 20_000  # placements that are all tried
-SECONDS = 0.5  # of CP-SAT, and then of `exact`
+PROOF_SECONDS = 0.5  # of CP-SAT, and then of `exact`
 EFFORT = 1.0  # of CP-SAT under throughput, in its deterministic seconds
 NEAR = 1e-5  # share by which CP-SAT is asked for less than the reference
 SMALL = random_problem, grouped_problem, resource_problem
@@ -99,7 +99,7 @@ def checked(seed: int) -> dict[str, bool]:
     else:
         reference = of_pass(number)
         bounded, is_false = cp_sat_on_pass(reference, number)
-    proof = Exact(seconds=SECONDS).run(reference.problem, np.random.default_rng(number))
+    proof = Exact(seconds=PROOF_SECONDS).run(reference.problem, np.random.default_rng(number))
     return {
         "all placements tried": reference.tried,
         "bounded by CP-SAT": bounded,
@@ -179,7 +179,7 @@ def cp_sat_on_streams(reference: Reference, seed: int) -> tuple[bool, bool]:
         decision = DecisionProblem(problem, rate)
         if not cp_sat.Model.is_small(decision):
             continue
-        answer = cp_sat.Proof(decision, 1, seed).search(EFFORT, Budget(SECONDS))
+        answer = cp_sat.Proof(decision, 1, seed).search(EFFORT, Budget(PROOF_SECONDS))
         bounded |= answer.proven
         if answer.proven:
             is_false |= best > rate * (1.0 + answer.margin + ROUNDING)
@@ -195,7 +195,7 @@ def cp_sat_on_pass(reference: Reference, seed: int) -> tuple[bool, bool]:
     proof = PassProof(scored, reference.start.devices)
     if proof.closed:  # as where all placements take no time
         return False, False
-    proof.solve(SECONDS, 1, seed)
+    proof.solve(PROOF_SECONDS, 1, seed)
     return proof.proven, proof_is_false(reference, proof.result())
 
 

@@ -29,7 +29,7 @@ from streamplace.errors import InfeasibleError, ProblemError
 from streamplace.workflows.conflict import conflict
 from streamplace.workflows.explain import explain_throughput
 
-CLOSE = 1e-6  # relative difference that counts as none
+TOLERANCE = 1e-6  # relative difference that counts as none
 FREE = 5e-3  # relative gain below which `explain` leaves a rule out
 
 
@@ -43,12 +43,12 @@ def place(case: Case) -> None:
     row = case.rows.index(tuple(found.placement.devices.tolist()))
     assert case.satisfying()[row]
     reached, most = min(case.highest[row], case.rate), min(best, case.rate)
-    assert found.score.throughput == pytest.approx(reached, rel=CLOSE)
-    assert reached == pytest.approx(most, rel=CLOSE)
+    assert found.score.throughput == pytest.approx(reached, rel=TOLERANCE)
+    assert reached == pytest.approx(most, rel=TOLERANCE)
     assert found.bound is not None
     assert found.gap is not None
-    assert found.bound >= most * (1 - CLOSE)
-    assert found.gap >= 1 - reached / most - CLOSE
+    assert found.bound >= most * (1 - TOLERANCE)
+    assert found.gap >= 1 - reached / most - TOLERANCE
 
 
 def plan(case: Case) -> None:
@@ -79,19 +79,19 @@ def plan(case: Case) -> None:
     assert set(found.left_out) == {n for n in best if n < found.rows[-1].devices} - set(known)
     for n, row in known.items():
         if n > len(devices):
-            assert row.bound >= best[len(devices)] * (1 - CLOSE)
+            assert row.bound >= best[len(devices)] * (1 - TOLERANCE)
             continue
         assert best[n], row
-        assert row.bound >= best[n] * (1 - CLOSE), row
+        assert row.bound >= best[n] * (1 - TOLERANCE), row
         cheap = [price(s) for s in keeping if len(s) == n]
         assert row.keeps_up == bool(cheap), row
         if row.names is None:
-            assert row.max_source_rate == pytest.approx(best[n], rel=CLOSE)
+            assert row.max_source_rate == pytest.approx(best[n], rel=TOLERANCE)
             continue
         own = tuple(case.cluster.index[name] for name in row.names)
-        assert row.max_source_rate == pytest.approx(case.best(own), rel=CLOSE), row
+        assert row.max_source_rate == pytest.approx(case.best(own), rel=TOLERANCE), row
         if not cheap:
-            assert row.max_source_rate == pytest.approx(best[n], rel=CLOSE), row
+            assert row.max_source_rate == pytest.approx(best[n], rel=TOLERANCE), row
         elif priced:
             assert price(own) == pytest.approx(min(cheap)), row
     if not keeping:
@@ -101,10 +101,10 @@ def plan(case: Case) -> None:
         assert found.fewest_devices == min(map(len, keeping))
     else:
         own = tuple(case.cluster.index[name] for name in found.cheapest.devices)
-        assert case.best(own) >= case.rate * (1 - CLOSE)
+        assert case.best(own) >= case.rate * (1 - TOLERANCE)
         unit = price if priced and any(d.price for d in devices) else len
         assert unit(own) == pytest.approx(min(map(unit, keeping)))
-        assert found.cheapest.bound <= found.cheapest.price * (1 + CLOSE)
+        assert found.cheapest.bound <= found.cheapest.price * (1 + TOLERANCE)
 
 
 def _planned(case: Case) -> tuple[Plan | None, str]:
@@ -148,10 +148,10 @@ def size(case: Case) -> None:
         own = next(one for one, _ in keeping if len(one.graph.names) == len(row))
         k = own.rows.index(row)
         assert own.satisfying()[k]
-        assert own.highest[k] >= case.rate * (1 - CLOSE)
+        assert own.highest[k] >= case.rate * (1 - TOLERANCE)
         document = found.to_dict()
         assert document[minimise] == pytest.approx(least)
-        assert document["bound"] <= least * (1 + CLOSE)
+        assert document["bound"] <= least * (1 + TOLERANCE)
 
 
 def explain(case: Case) -> None:
@@ -162,21 +162,23 @@ def explain(case: Case) -> None:
     explained = explain_throughput(found.placement, constraint_costs=True)
     used, own = case.loads[case.rows.index(tuple(found.placement.devices.tolist()))]
     top = explained.score.bottleneck
-    assert top.utilisation == pytest.approx(float(max([*used.values(), *own.values()])), rel=CLOSE)
+    assert top.utilisation == pytest.approx(
+        float(max([*used.values(), *own.values()])), rel=TOLERANCE
+    )
     assert not explained.violations
     rules = [*case.rules]
     without = {r: case.best(rules=[o for o in rules if o != r]) for r in rules}
-    costly = {rule: rate for rule, rate in without.items() if rate > best * (1 + FREE + CLOSE)}
+    costly = {rule: rate for rule, rate in without.items() if rate > best * (1 + FREE + TOLERANCE)}
     if explained.costs is None:
         assert not costly
         return
     assert explained.costs.every_rule_tried
-    assert explained.costs.max_source_rate == pytest.approx(best, rel=CLOSE)
+    assert explained.costs.max_source_rate == pytest.approx(best, rel=TOLERANCE)
     listed = {str(cost.rule): cost for cost in explained.costs.without}
     assert costly.keys() <= listed.keys()
     for name, cost in listed.items():
-        assert cost.max_source_rate == pytest.approx(without[name], rel=CLOSE)
-        assert cost.gain == pytest.approx(without[name] - best, rel=CLOSE)
+        assert cost.max_source_rate == pytest.approx(without[name], rel=TOLERANCE)
+        assert cost.gain == pytest.approx(without[name] - best, rel=TOLERANCE)
 
 
 def named_conflict(case: Case) -> None:
@@ -231,12 +233,14 @@ def jobs(limit: str, seed: int) -> None:
     reached = [job.throughput / job.source_rate for job in found.jobs]
     if any(least):
         assert kept[row]
-        assert all(share >= part * (1 - CLOSE) for share, part in zip(reached, least, strict=True))
+        assert all(
+            share >= part * (1 - TOLERANCE) for share, part in zip(reached, least, strict=True)
+        )
         return
     vectors = ordered(every, *shares_of_two(every, loads, caps))
     own = ordered(every, *(np.array([share]) for share in reached))[0]
-    assert own == pytest.approx(vectors[row], rel=CLOSE)
-    assert own == pytest.approx(max(vectors.tolist()), rel=CLOSE)
+    assert own == pytest.approx(vectors[row], rel=TOLERANCE)
+    assert own == pytest.approx(max(vectors.tolist()), rel=TOLERANCE)
 
 
 @contextmanager

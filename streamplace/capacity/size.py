@@ -42,7 +42,7 @@ from streamplace.util.settings import with_settings
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
-SECONDS = 5.0
+DEFAULT_SECONDS = 5.0
 CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
 SINGLE = (
     "the graph has single instances, whose numbers are kept; with --logical, import and profile "
@@ -106,7 +106,7 @@ def size(
         needed, free = wanted.with_changes(source_rate=rate), _free(graph, settings)
         task = Task(graph, cluster, needed, wanted.source_rate, rules, weights, free, settings)
         with clock_of(seconds, settings.evaluations):
-            return _sized(task, SECONDS if is_default else seconds)
+            return _sized(task, DEFAULT_SECONDS if is_default else seconds)
 
     if settings.limit_on_latency is None:
         return sized(objective.target_utilisation)

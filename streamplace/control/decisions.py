@@ -15,7 +15,7 @@ from streamplace.util.text import counted
 
 MINUTE_S, HOUR_S = 60.0, 3600.0
 # Tuples/s, below which digits after the point are shown, as a rounding would be a percent.
-FEW = 100.0
+SMALL_RATE = 100.0
 SHOWN = 5  # operators that a reason names, so that it stays a line
 # A week of windows of five minutes: the page is written anew each time, and must stay small.
 WINDOWS = 2016
@@ -29,7 +29,7 @@ def percent(share: float) -> str:
 
 def rate(tuples_s: float) -> str:
     """Return a rate with its unit."""
-    return f"{tuples_s:,.0f} tuples/s" if tuples_s >= FEW else f"{tuples_s:.3g} tuples/s"
+    return f"{tuples_s:,.0f} tuples/s" if tuples_s >= SMALL_RATE else f"{tuples_s:.3g} tuples/s"
 
 
 def tuples(count: float) -> str:

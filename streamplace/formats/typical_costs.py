@@ -27,7 +27,7 @@ LEAST_SELECTIVITY = 0.01
 PRIOR = 2.0
 """The weight, in figures, of the median of all inner operators in the median of a type, because
 some types have four figures. A guess: with it, intervals hold up to 2% more figures left out."""
-FEW = 3
+LEAST_FIGURES = 3
 """A type with fewer figures is as `OTHER`, since one of them would decide its median."""
 KINDS: dict[Kind, str] = {
     "cpu_us": "instructions",
@@ -96,7 +96,7 @@ class TypicalCosts:
             if each.kind == kind:
                 logs[each.type].append(each.log)
         inner = [x for name, several in logs.items() if name not in (SOURCE, SINK) for x in several]
-        if len(logs[operator_type]) < FEW:
+        if len(logs[operator_type]) < LEAST_FIGURES:
             own, off, freedom = inner, np.array(inner) - np.median(inner), len(inner) - 1
         else:
             own = logs[operator_type]

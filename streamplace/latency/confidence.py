@@ -29,7 +29,7 @@ from streamplace.util.checks import check_number
 
 REPORTED = 16_384  # draws of the reported probabilities, none of which the search used
 MOST_CONFIDENCE = 0.999  # 16 of the reported draws may exceed the rate; of fewer, little is known
-FEW = 10  # draws that may exceed the rate; with fewer, the report says so
+LEAST_DRAWS = 10  # draws that may exceed the rate; with fewer, the report says so
 NAMED = 5  # numbers whose shares are reported
 MAX_NUMBERS = 100_000  # uncertain numbers, whose draws must fit into memory
 WORDS: dict[Kind, tuple[str, str]] = {
@@ -129,7 +129,7 @@ class Confidence:
         ]
         if self.reached < self.asked:
             found += [Line(f"no placement found carries {offered} with probability {self.asked}")]
-        if (1.0 - self.asked) * self.samples < FEW:
+        if (1.0 - self.asked) * self.samples < LEAST_DRAWS:
             known = f"only {self.samples:,} draws were possible on a graph of this size"
             found += [
                 Line(f"{known}, so the rate with probability {self.asked} is a rough estimate")

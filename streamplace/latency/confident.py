@@ -42,7 +42,7 @@ RAMPS = (0.97, 0.9)  # utilisations from which draws have excess, relative to fu
 MAX_STEPS, MIN_STEPS = 40_000, 2_000
 STEPS_PER_UNIT = 400  # a guess, not tuned
 # Of the whole search, at most: what `--confidence` may add to a placer; a guess, not tuned.
-SECONDS = 2.0
+MOST_SECONDS = 2.0
 # Annealing on all draws would take 16 times as long; candidates are compared on more, because those
 # that fit the draws of annealing by chance would win there.
 ANNEALED, COMPARED = 256, 4_096  # draws for annealing and for comparing candidates
@@ -118,7 +118,7 @@ def confident_rows(
     if every is not None:
         known = np.concatenate([start.devices[None], every])
         return _chosen(draws, known, confidence)
-    with budget_of(None, None, SECONDS) as budget:
+    with budget_of(None, None, MOST_SECONDS) as budget:
         rows = [start.devices, *_of_inflated(problem, uncertainty, start, rng, budget)]
         return _anneal_for_confidence(problem, draws, rows, confidence, rng, budget)
 

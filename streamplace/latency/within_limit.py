@@ -38,7 +38,7 @@ SETTLING = 0.1  # share of a simulation that is not measured
 LEAST_SAMPLES = 1000  # tuples at sinks; of fewer, a percentile says little
 NEARLY_FULL = 0.97  # utilisation above which a simulation is too short to settle
 TRIED = 3  # placements of the lowest estimates that are simulated
-FEW = 2_000  # placements up to which all are screened
+MOST_SCREENED = 2_000  # placements up to which all are screened
 MOVES = 300  # per unit and start
 SCREENS = 5_000  # in all, at most: about 2 s
 SIZE = 1_000  # operators and streams with which a screen takes twice as long
@@ -389,7 +389,7 @@ def of_low_latency(
     def of(devices: Ints) -> Screened:
         return screened(problem, devices, limit, target_utilisation)
 
-    every = feasible_rows(problem, most=FEW)
+    every = feasible_rows(problem, most=MOST_SCREENED)
     if every is not None:
         return _sorted([of(row) for row in every])
     first = [of(row) for row in distinct_rows(starts)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from streamplace.errors import PlacementError
 from streamplace.placers.base import BOTH, BasePlacer, Found, Placer, ReportingPlacer
-from streamplace.placers.budget import SECONDS, Budget, budget_of, check_limits
+from streamplace.placers.budget import DEFAULT_SECONDS, Budget, budget_of, check_limits
 from streamplace.placers.exact.decision import DecisionProblem, Incumbent, is_small
 from streamplace.placers.registry import NAMES, class_of, placer_of
 from streamplace.placers.search.annealing import COARSEST
@@ -69,7 +69,7 @@ STARTS = 4  # chains start from this many of the best placements
 # The rest is for balancing or consolidation. Under `path-average`, the pool lowers loads, which
 # only approaches the score, so that half is kept for chains on the score itself.
 SEARCH, CHAINS = 0.85, 0.5  # shares of what is left for the search, and before chains
-CLOSE = 1.0 - 1e-12  # share of the bound that counts as reaching it; less is rounding
+AT_THE_BOUND = 1.0 - 1e-12  # share of the bound that counts as reaching it; less is rounding
 # A proof needs a placement that is nearly the best; on small graphs, few changes find one.
 BEFORE_PROOF = 500  # changes per unit of the search before a proof is first tried
 # About half a second, where the bounds take some ten to 200 ms (docs/results/search.md, "Bounds").
@@ -83,7 +83,7 @@ FEWEST_NODES = 100  # below, a proof is not worth its tables
 # Changes of a search that take the time of a node, about; for limits without a clock.
 CHANGES_PER_NODE = 50
 # For answers that must not depend on the machine. Guesses: they take 46 to 70 ms of CPU time on
-# three problems of 100 to 1,000 operators, so that `SECONDS` find more.
+# three problems of 100 to 1,000 operators, so that `DEFAULT_SECONDS` find more.
 EVALUATIONS, PER_OPERATOR = 200_000, 400  # changes
 MAX_EVALUATIONS = 4_000_000  # at most: a few seconds on 100,000 operators
 
@@ -123,8 +123,8 @@ class Auto(ReportingPlacer):
     ----------
     seconds
         Wall time in seconds, without the time to load libraries and weights; without any limit,
-        `SECONDS` of CPU time. It is asked between placers and within searches, so a placer that has
-        begun ends. Results then depend on the machine.
+        `DEFAULT_SECONDS` of CPU time. It is asked between placers and within searches, so a placer
+        that has begun ends. Results then depend on the machine.
     evaluations
         Number of changes that the searches may try: a limit that does not depend on the machine.
         Under the makespan objective, it is one for each number of devices.
@@ -296,7 +296,7 @@ class Auto(ReportingPlacer):
         placements = [] if start is None else [start]
         possible = evaluator(problem).best_possible
         matters = balances(self.prefer, start) or (self.prefer == "fewest" and start is None)
-        wanted = inf if possible is None or matters else possible * CLOSE
+        wanted = inf if possible is None or matters else possible * AT_THE_BOUND
         for placer in self._placers_for(problem, budget):
             try:
                 placements.append(placer(problem, deepcopy(rng), start))
@@ -313,7 +313,8 @@ class Auto(ReportingPlacer):
         """
         size = len(problem.graph.names) + len(problem.graph.stream_source)
         devices = len(problem.cluster.devices)
-        most = SHARE_OF_TRY * (SECONDS if budget.seconds is None else budget.seconds) / CHANGE_S
+        seconds = DEFAULT_SECONDS if budget.seconds is None else budget.seconds
+        most = SHARE_OF_TRY * seconds / CHANGE_S
         names = [
             name
             for name, (factor, power) in TRIES.items()

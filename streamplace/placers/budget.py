@@ -8,7 +8,7 @@ from math import inf
 from streamplace.errors import Fault, UsageError
 from streamplace.sim import work_clock
 
-SECONDS = 1.0  # the limit where none is stated; docs/results/search.md has what .1 s loses
+DEFAULT_SECONDS = 1.0  # the limit where none is stated; docs/results/search.md has what .1 s loses
 
 
 @dataclass
@@ -79,7 +79,7 @@ def clock_of(seconds: float | None, evaluations: int | None) -> AbstractContextM
 
 @contextmanager
 def budget_of(
-    seconds: float | None, evaluations: int | None, otherwise: float = SECONDS
+    seconds: float | None, evaluations: int | None, otherwise: float = DEFAULT_SECONDS
 ) -> Iterator[Budget]:
     """Give the budget of stated limits; without any, one of `otherwise` seconds of CPU time."""
     with clock_of(seconds, evaluations):

@@ -17,7 +17,7 @@ from streamplace.scoring.throughput_evaluator import ThroughputEvaluator
 from streamplace.util.arrays import Floats, Ints
 from streamplace.util.plugins import load_ours, named_fault
 
-THROUGHPUT: dict[Model, str] = {
+BY_MODEL: dict[Model, str] = {
     "bottleneck": "streamplace.scoring.models:BottleneckEvaluator",
     "path-average": "streamplace.scoring.path_average:PathAverageEvaluator",
     "engine": "streamplace.ticks.evaluator:EngineEvaluator",
@@ -35,7 +35,7 @@ def model_evaluator(problem: Problem) -> ThroughputEvaluator:
 
 def class_of(model: Model) -> type[ThroughputEvaluator]:
     """Return the class of the evaluators of throughput under a model."""
-    found: type[ThroughputEvaluator] = load_ours(THROUGHPUT[model])
+    found: type[ThroughputEvaluator] = load_ours(BY_MODEL[model])
     return found
 
 

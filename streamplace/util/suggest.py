@@ -7,12 +7,12 @@ from itertools import islice
 MAX_NAMES = 20_000  # names compared; more would take too long for an error message
 MAX_DEPTH = 100  # folders around a file that is compared
 MAX_LENGTH = 100  # characters of a name; longer ones are not compared
-CLOSE = 0.6  # difflib's default
+LEAST_LIKENESS = 0.6  # difflib's default
 NEAR = 0.75  # of what differs more often, such as commands: 'generate' is no 'migrate'
 NAMES_SHOWN = 5  # candidates in a message, if no name is similar
 
 
-def closest_match(word: object, names: Iterable[str], least: float = CLOSE) -> str | None:
+def closest_match(word: object, names: Iterable[str], least: float = LEAST_LIKENESS) -> str | None:
     """Return the name that a word was probably meant to be; None if no name is similar.
 
     The comparison ignores case. If several names are equally similar, the first one is returned.
@@ -36,7 +36,7 @@ def closest_match(word: object, names: Iterable[str], least: float = CLOSE) -> s
     return known[found[0]] if found else None
 
 
-def did_you_mean(word: object, names: Iterable[str], least: float = CLOSE) -> str:
+def did_you_mean(word: object, names: Iterable[str], least: float = LEAST_LIKENESS) -> str:
     """Return ``; did you mean 'name'?``, or an empty string if no name is similar."""
     found = closest_match(word, names, least)
     return "" if found is None else f"; did you mean {found!r}?"

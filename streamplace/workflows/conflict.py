@@ -30,9 +30,9 @@ STEPS = 2_000  # of the search that needs no preparation and decides most proble
 NODES = 100_000  # of the search that learns from failures
 EFFORT = 1.0  # of CP-SAT, in its deterministic seconds
 MAX_SIZE = 4_000_000  # units x units x devices: the tables of larger problems take too much memory
-SECONDS = 2.0  # for the search, by default
+DEFAULT_SECONDS = 2.0  # for the search; a guess
 NAMES_SHOWN = 6
-FEW = 3  # devices from which all of them are not listed by name
+UNLISTED = 3  # devices from which all of them are not listed by name
 
 
 def satisfiable(problem: Problem, budget: Budget) -> bool | None:
@@ -139,7 +139,7 @@ class Conflict:
 
     def _all(self, count: int) -> str:
         """Return what to call a number of devices, if these are all of several; else nothing."""
-        return f"all {count} devices" if FEW <= self.devices == count else ""
+        return f"all {count} devices" if UNLISTED <= self.devices == count else ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON value."""
@@ -152,7 +152,7 @@ def listed_and(names: Iterable[str], instead: str = "") -> str:
     The text `instead` replaces more than two names.
     """
     every = list(names)
-    if instead and len(every) >= FEW:
+    if instead and len(every) >= UNLISTED:
         return instead
     more = len(every) - NAMES_SHOWN
     shown = every[:NAMES_SHOWN] + ([f"{more} more"] if more > 0 else [])
@@ -164,7 +164,7 @@ def conflict(
     cluster: Cluster | str | None = None,
     constraints: Constraints | None = None,
     *,
-    seconds: float = SECONDS,
+    seconds: float = DEFAULT_SECONDS,
 ) -> Conflict | None:
     """Return rules that cannot hold together, as few as possible; None if a placement exists.
 
@@ -257,7 +257,7 @@ def add_conflict(error: StreamplaceError) -> None:
     error.infeasible = None
     with suppress(StreamplaceError):  # a proof that was possible with costs may need more time
         Feasibility(graph, cluster, Constraints())
-        found = _conflict(parts, SECONDS, about)
+        found = _conflict(parts, DEFAULT_SECONDS, about)
         if found is not None and _helps(found, parts, about):
             error.update(conflict=found)
 

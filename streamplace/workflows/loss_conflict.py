@@ -9,7 +9,7 @@ from streamplace.problem.problem import Problem
 from streamplace.workflows.conflict import Conflict, conflict
 
 MOST_DEVICES = 16  # whose loss is tried
-SECONDS = 0.5  # for the rules after one loss
+SECONDS_OF_A_LOSS = 0.5  # for the rules after one loss; a guess
 
 
 def loss_conflict(
@@ -30,7 +30,7 @@ def loss_conflict(
         lost = Losses((name,), resolved=True)
         with suppress(StreamplaceError):  # not decided in time, or operators may run only there
             rules, cluster = lost.constraints(problem.constraints), lost.cluster(problem.cluster)
-            found = conflict(problem.graph, cluster, rules, seconds=SECONDS)
+            found = conflict(problem.graph, cluster, rules, seconds=SECONDS_OF_A_LOSS)
             if found is not None:
                 return name, found
     return None

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from streamplace.cli.registered import ABOUT, GROUP, TAKES, cli
-from streamplace.placers.budget import SECONDS
+from streamplace.placers.budget import DEFAULT_SECONDS
 from streamplace.placers.exact.exact import Exact
 from streamplace.placers.registry import taking_start
 from streamplace.util.entry_points import ours
@@ -132,7 +132,7 @@ def test_the_help_ends_with_what_packages_register() -> None:
 
 def test_the_help_of_time_limit_states_the_defaults_of_placers() -> None:
     options = {option.name: option for option in ALL["place"].params}
-    stated = f"{SECONDS:g} for auto, {Exact().seconds:g} for exact"
+    stated = f"{DEFAULT_SECONDS:g} for auto, {Exact().seconds:g} for exact"
     assert stated in vars(options["time_limit"])["help"]
 
 

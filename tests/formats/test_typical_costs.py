@@ -10,8 +10,8 @@ import streamplace as sp
 from benchmarks.typical_costs import application, left_out, project
 from streamplace.errors import UsageError
 from streamplace.formats.typical_costs import (
-    FEW,
     KINDS,
+    LEAST_FIGURES,
     OTHER,
     PRIOR,
     Figure,
@@ -131,7 +131,7 @@ def test_selectivities_have_the_median_of_the_figures_as_their_mean() -> None:
 
 def test_types_with_few_figures_are_as_any_other_operator() -> None:
     rows = [Figure("s", "a", "window", "cpu_us", x) for x in (1.0, 2.0, 3.0, 9.0)]
-    rows += [Figure("t", "b", "join", "cpu_us", 1000.0)] * (FEW - 1)
+    rows += [Figure("t", "b", "join", "cpu_us", 1000.0)] * (LEAST_FIGURES - 1)
     costs = TypicalCosts(rows)
     assert costs.of("cpu_us", "join") == costs.of("cpu_us", OTHER)
     assert costs.of("cpu_us", "window") != costs.of("cpu_us", OTHER)

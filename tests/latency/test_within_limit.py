@@ -322,7 +322,7 @@ def check_lowest_estimates(seeds: Iterable[int]) -> int:
 
 
 def test_the_search_finds_the_lowest_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("streamplace.latency.within_limit.FEW", 0)
+    monkeypatch.setattr("streamplace.latency.within_limit.MOST_SCREENED", 0)
     assert check_lowest_estimates(range(20)) >= 3
 
 
@@ -330,5 +330,5 @@ def test_the_search_finds_the_lowest_estimate(monkeypatch: pytest.MonkeyPatch) -
 def test_the_search_finds_the_lowest_estimates_of_many_problems(
     monkeypatch: pytest.MonkeyPatch, share: Share
 ) -> None:
-    monkeypatch.setattr("streamplace.latency.within_limit.FEW", 0)
+    monkeypatch.setattr("streamplace.latency.within_limit.MOST_SCREENED", 0)
     assert check_lowest_estimates(share.of(range(100, 400))) >= share.least(30)

@@ -16,8 +16,8 @@ from streamplace.problem.problem import Problem
 from streamplace.scoring.compiled import at_all_rates, compiled
 from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import (
+    BY_MODEL,
     CLOSED_FORMS,
-    THROUGHPUT,
     class_of,
     closed_form,
     evaluator,
@@ -127,7 +127,7 @@ def test_a_run_uses_the_settings_of_the_objective() -> None:
 
 
 def test_every_model_has_an_evaluator() -> None:
-    assert tuple(THROUGHPUT) == MODELS
+    assert tuple(BY_MODEL) == MODELS
     linear = [model for model in MODELS if class_of(model).linear]
     assert linear == ["bottleneck"]
 

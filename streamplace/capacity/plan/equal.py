@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.capacity.plan.latency import planned_within
-from streamplace.capacity.plan.result import CLOSE, Plan, PlanRow
+from streamplace.capacity.plan.result import REACHED, Plan, PlanRow
 from streamplace.capacity.settings import PlanSettings
 from streamplace.capacity.subset.sustained import Sustained, sustained
 from streamplace.errors import (
@@ -41,7 +41,8 @@ from streamplace.workflows.too_heavy import (
 
 MAX_BY_DEFAULT = 64  # devices to try, unless `most` is set
 STALLED = 4  # stop when this many more devices changed nothing, so that links are the limit
-SECONDS = 20.0  # of CPU time per number, after which a search that is limited by changes ends
+# Of CPU time for a number, after which a search that is limited by changes ends; a guess.
+SECONDS_OF_A_NUMBER = 20.0
 # Operators times numbers of devices, up to which numbers have a row that do not decide which is the
 # fewest: all 64 of 300 operators, two of 10,000. They take a few seconds.
 OTHERS = 20_000
@@ -117,7 +118,7 @@ class _Table:
         below it.
         """
         alone = self._bound(1, ceiling)  # so that n devices carry n times as much at most
-        rate = self._objective.source_rate * CLOSE
+        rate = self._objective.source_rate * REACHED
         likely = min(largest, max(1, ceil(rate / alone))) if alone else 1
         low = likely - 1 if likely > 1 and self._bound(likely - 1, ceiling) < rate else 0
         quick = self._first(low, likely, largest, ceiling)
@@ -125,7 +126,7 @@ class _Table:
 
     def _first(self, low: int, guess: int, largest: int, limit: Callable[[Problem], float]) -> int:
         """Return the first number above `low` that a bound on throughput does not rule out."""
-        high, rate = largest + 1, self._objective.source_rate * CLOSE
+        high, rate = largest + 1, self._objective.source_rate * REACHED
         while high - low > 1:
             middle = min(guess, (low + high) // 2)
             if self._bound(middle, limit) < rate:
@@ -180,7 +181,7 @@ class _Table:
         evaluations, seconds = settings.evaluations, settings.seconds
         if evaluations is None and seconds is None:
             evaluations = evaluations_by_default(len(self._graph.names))
-            seconds = SECONDS
+            seconds = SECONDS_OF_A_NUMBER
         known = [] if before is None else [before.placement.devices, before.carrying.devices]
         try:
             rng = np.random.default_rng(settings.seed)
@@ -263,13 +264,13 @@ class _Table:
         if row.keeps_up:  # a few more may keep a limit on latency
             enough = [one for one in self.rows if one.keeps_up]
             return self._settings.limit_on_latency is None or len(enough) > STALLED
-        if row.relative_throughput >= CLOSE:  # only losses are the limit
+        if row.relative_throughput >= REACHED:  # only losses are the limit
             return False
         alone = float(least_shares(flow(problem)).alone.max())
-        if row.max_source_rate >= problem.source_rate / max(1e-300, alone) * CLOSE:
+        if row.max_source_rate >= problem.source_rate / max(1e-300, alone) * REACHED:
             return True
         before = self.rows[-1 - STALLED :][0]
-        return len(self.rows) > STALLED and before.max_source_rate >= row.max_source_rate * CLOSE
+        return len(self.rows) > STALLED and before.max_source_rate >= row.max_source_rate * REACHED
 
     def plan(self, least: int, last: int, *, proven: bool) -> Plan:
         """Return the plan for numbers up to `last`.

@@ -29,7 +29,7 @@ from streamplace.workflows.too_heavy import (
     too_heavy,
 )
 
-SECONDS = 10.0  # for all sets together
+DEFAULT_SECONDS = 10.0  # for all sets together; a guess
 SEARCHING = 0.85  # share of the time for the cheapest set; rows and losses follow
 LEAST_FOR_ROWS = 0.5  # seconds for rows and losses
 
@@ -70,7 +70,8 @@ def plan_unequal(problem: Problem, settings: PlanSettings) -> Plan:
     if settings.limit_on_latency is not None:
         latency, seed, limit_s = settings.limit_on_latency, settings.seed, settings.seconds
         refuse_disproved(problem, latency, seed, "plan", overloads=False, seconds=limit_s)
-    seconds = SECONDS if settings.seconds is None and evaluations is None else settings.seconds
+    has_limit = settings.seconds is not None or evaluations is not None
+    seconds = settings.seconds if has_limit else DEFAULT_SECONDS
     whole = Budget(seconds)
     weights = np.ones(len(problem.cluster.devices)) if prices is None or free else prices
     scale = 0.0 if free else 1.0

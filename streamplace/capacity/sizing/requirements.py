@@ -26,7 +26,7 @@ from streamplace.sim.search import own_loads, unit_loads
 from streamplace.util.arrays import Floats
 
 ROUNDING = 1e-9  # utilisation beyond 1 that is rounding
-FEW = 16  # numbers that an operator may have, up to which all are choices
+MOST_CHOICES = 16  # numbers that an operator may have, up to which all are choices
 MAJOR = 0.5  # part of the load that makes what every instance receives, or a key, the cause
 CHOICES = 8  # larger numbers that lower the load of the busiest instance, besides the least one
 
@@ -184,7 +184,8 @@ def _requirement(
         counts = range(first := max(1, ceil(alone / (1.0 + ROUNDING))), first + CHOICES + 1)
         limit, loads = f"{most:,} instances", tuple(alone / count for count in counts)
         return Requirement(name, tuple(counts), loads, limit, inf, most, True, False)
-    few, is_bounded, choices = most - least < FEW, most < MAX_PARALLELISM, list[tuple[int, float]]()
+    few, is_bounded = most - least < MOST_CHOICES, most < MAX_PARALLELISM
+    choices = list[tuple[int, float]]()
     if few or is_bounded or floor <= 1.0 + ROUNDING:
         choices = list(_choices(load, least, most, floor, every=few))
     fitting = [(count, each) for count, each in choices if each <= 1.0 + ROUNDING]
@@ -225,7 +226,7 @@ def _of_task(
         yield from (replace(one, task=names) for one in own)
         return
     least = max(one.counts[0] for one in own)
-    few, evenly = most - least < FEW, all(one.evenly for one in own)
+    few, evenly = most - least < MOST_CHOICES, all(one.evenly for one in own)
     floor = max(floors[v] for v in task)
     tried = list(_choices(lambda n: max(loads[v](n) for v in task), least, most, floor, every=few))
     counts = tuple(count for count, each in tried if each <= 1.0 + ROUNDING)

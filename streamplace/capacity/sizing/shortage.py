@@ -22,7 +22,7 @@ from streamplace.workflows.remedies import wider_by
 
 LOWEST = 1e-9  # of the planned source rate, below which no rate is tried
 PRECISION = 1e-10  # of the highest source rate, relative: below what is shown
-SECONDS = 5.0  # of the search for the highest source rate, less precise if it takes longer
+SECONDS_OF_A_RATE = 5.0  # of the search for the highest rate, less precise if it takes longer
 
 NeedsOf = Callable[[Task, Counts], Sequence[Need]]
 """Task and numbers of instances -> what the instances need."""
@@ -117,7 +117,7 @@ def highest_rate(task: Task, needs_of: NeedsOf, likely: float = 0.0) -> float:
             return False
         return least_met(needs, less.settings.survive)[1] >= CARRIED
 
-    budget, high = Budget(SECONDS), task.planned
+    budget, high = Budget(SECONDS_OF_A_RATE), task.planned
     low = max(likely, LOWEST * high)
     if has_enough(low):
         if not has_enough(low * (1.0 + PRECISION) / CARRIED):  # beyond what counts as carried

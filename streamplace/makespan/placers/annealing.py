@@ -14,7 +14,7 @@ from streamplace.makespan.placers.portfolio import Tries, portfolio
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.climb import climb_by_moves
 from streamplace.placers.search.current import Current
-from streamplace.placers.search.exhaustive import FEW, ROUNDING, feasible_rows
+from streamplace.placers.search.exhaustive import MOST_PARTIAL, ROUNDING, feasible_rows
 from streamplace.placers.search.nearby import SAME
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -107,7 +107,7 @@ class PassMoves:
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements, (K, V), whose moves cost at most `limit`."""
         parts = len(self.staying) + len(self._scored.tasks.source)
-        few = min(FEW, max(FEWEST, MAX_PARTS // (parts * self._scored.passes)))
+        few = min(MOST_PARTIAL, max(FEWEST, MAX_PARTS // (parts * self._scored.passes)))
         costs = self.current.unit_costs(migration_cost)
         rows = feasible_rows(self.current.problem, costs, limit, few)
         return rows if rows is not None and len(rows) else None

@@ -31,7 +31,7 @@ from streamplace.sim.schedule.task_graph import TaskGraph
 from streamplace.util.arrays import Ints, distinct_rows
 
 # Placements up to which all are tried, which is a proof; a guess, `ENUMERATION` limits the time.
-FEW = 100_000
+MOST_ENUMERATED = 100_000
 ENUMERATION = 0.5  # share of the budget for this, as it may prove nothing; a guess
 # Starts of other kinds are worth a little of every search: METIS with few parts leads where
 # messages are slow. The shares are guesses; not tuned.
@@ -226,7 +226,7 @@ def _try_all(scored: MakespanEvaluator, rows: Ints, budget: Budget) -> PassProof
     # A mean over noise may lie below every bound, so that nothing can be cut off.
     if scored.problem.makespan_objective.noise:
         return None
-    if np.log(allowed.sum(axis=1)).sum() > np.log(FEW):
+    if np.log(allowed.sum(axis=1)).sum() > np.log(MOST_ENUMERATED):
         return None
     proof = PassProof(scored, rows[shortest(scored, rows)])
     if not proof.closed:

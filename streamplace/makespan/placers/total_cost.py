@@ -12,7 +12,7 @@ from streamplace.makespan.two_devices import cheapest_of_two
 from streamplace.placers.base import Found
 from streamplace.placers.budget import Budget
 from streamplace.placers.search.climb import Climb
-from streamplace.placers.search.exhaustive import FEW, feasible_rows
+from streamplace.placers.search.exhaustive import MOST_PARTIAL, feasible_rows
 from streamplace.placers.starting import fast_placement
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
@@ -24,7 +24,7 @@ class CostProof(Proof):
 
     model = "streamplace.makespan.placers.cp_sat:CostModel"
 
-    def quickly(self, most: int = FEW) -> None:
+    def quickly(self, most: int = MOST_PARTIAL) -> None:
         """Try the placement of the minimum cut, and all placements if they are few.
 
         Parameters
@@ -58,7 +58,9 @@ def cheap_placement(
     if problem.makespan_objective.noise:
         return Found(found)
     proof = CostProof(TotalCostEvaluator(problem), found.devices)
-    proof.quickly(FEW if climb.evaluations is None else min(FEW, climb.evaluations))
+    proof.quickly(
+        MOST_PARTIAL if climb.evaluations is None else min(MOST_PARTIAL, climb.evaluations)
+    )
     proven = replace(proof.result(), optimal=None)
     return proven if proof.closed else Found(proven.placement)
 

@@ -39,7 +39,7 @@ STEP = 1e-3  # the same for placements that a search found; within a step, traff
 # Relative throughput from which everything counts as carried; the rest is rounding.
 CARRIED = 1.0 - 1e-9
 # Of the search, at most: headroom is worth less than a quick answer; a guess, not tuned.
-SECONDS = 0.1
+MOST_SECONDS = 0.1
 SHARE = 0.5  # of the remaining budget, at most, since `spread` follows; a guess
 STARTS = 4  # the search starts from this many of the best placements; a guess, not tuned
 # Twelve took a third of the time of `auto` on graphs small enough to try all placements.
@@ -202,7 +202,7 @@ def balanced(
     reached = qualities(loaded, known)
     if search and reached.max() < NEAR_BOUND:
         rows = [known[i].devices for i in np.argsort(-reached, kind="stable")[:STARTS]]
-        share = budget.share(SHARE).within(SECONDS)
+        share = budget.share(SHARE).within(MOST_SECONDS)
         known.append(best_of_chains(loaded, rng, rows, share, wanted=NEAR_BOUND))
         reached = qualities(loaded, known)
     order = np.argsort(-reached, kind="stable")[:SPREAD_STARTS]

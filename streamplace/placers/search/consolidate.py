@@ -24,7 +24,7 @@ from streamplace.util.arrays import Ints
 # Where `fewest` is asked for, a device less is worth a thousandth of the throughput. A guess; not
 # tuned.
 AS_GOOD = 1.0 - 1e-3  # share of the best throughput that counts as equally good
-CLOSE = 1.0 - 1e-9  # allowance for rounding: the score sums loads in another order than the chain
+UP_TO_ROUNDING = 1.0 - 1e-9  # the score sums loads in another order than the chain
 CHAIN = 2_000, 500  # changes tried to remove one device, plus a number per unit; a guess, not tuned
 TRAFFIC = 1_000, 100  # changes tried to reduce traffic, plus a number per unit; a guess, not tuned
 
@@ -59,10 +59,10 @@ def proven_fewest(problem: Problem, placements: Sequence[Placement]) -> int | No
     arrays, least = flow(problem), 1
     if not len(arrays.timed):  # their work differs between devices
         room = np.sort(arrays.capacity)[::-1].cumsum()
-        least += int(np.count_nonzero(room < arrays.work.sum() * CLOSE))
+        least += int(np.count_nonzero(room < arrays.work.sum() * UP_TO_ROUNDING))
     # only these are scored, which takes long on large graphs
     on_least = [each for each in placements if len(np.unique(each.devices)) == least]
-    carries = bool(on_least) and qualities(problem, on_least).max() >= CLOSE
+    carries = bool(on_least) and qualities(problem, on_least).max() >= UP_TO_ROUNDING
     return least if carries else None
 
 
@@ -101,7 +101,7 @@ def consolidate(
     reduce_traffic(instance, now, annealer.rng_state, min(budget.left(), changes), limit)
     reduced = Placement(problem, now.on[problem.feasibility.unit_of])
     # Under `path-average`, loads within the limit do not decide alone.
-    return reduced if qualities(problem, [reduced])[0] >= required * CLOSE else best
+    return reduced if qualities(problem, [reduced])[0] >= required * UP_TO_ROUNDING else best
 
 
 def _with_one_fewer(
@@ -123,7 +123,7 @@ def _with_one_fewer(
         least = least_work(instance, kept).sum()
         lower_bound = instance.reference * least / instance.capacity[kept].sum()
         # The work alone is too much for the other devices, so that a chain would be in vain.
-        if lower_bound * required * CLOSE > 1.0:
+        if lower_bound * required * UP_TO_ROUNDING > 1.0:
             continue
         fewer = _on_these(problem, annealer, on, kept, required, budget)
         if fewer is not None:
@@ -158,7 +158,7 @@ def _on_these(
     chain = annealer.chain(fewer, start, schedule(changes, len(on)), required)
     budget.charge(chain.changes, work_clock.now() - begun)
     placement = Placement(problem, chain.on[feasibility.unit_of])
-    return placement if qualities(problem, [placement])[0] >= required * CLOSE else None
+    return placement if qualities(problem, [placement])[0] >= required * UP_TO_ROUNDING else None
 
 
 def _only(instance: Instance, devices: Ints) -> Instance:

@@ -10,7 +10,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
-FEW = 20_000  # partial placements kept at a time, since all are extended at once in memory; a guess
+MOST_PARTIAL = 20_000  # partial placements kept, since all are extended at once; a guess
 MAX_CELLS = 20_000_000  # partial placements x units x devices; beyond them it takes seconds
 ROUNDING = 1e-9  # relative tolerance of a cost limit, whose sums are made in another order
 
@@ -19,7 +19,7 @@ def feasible_rows(
     problem: Problem,
     unit_costs: Floats | None = None,
     limit: float = np.inf,
-    most: int = FEW,
+    most: int = MOST_PARTIAL,
     distinct: bool = False,
 ) -> Ints | None:
     """Return all feasible placements whose cost is within a limit, (K, V); None if there are many.

@@ -10,7 +10,7 @@ from streamplace.placers.budget import Budget
 from streamplace.placers.search.balance import CARRIED, Prefer, overloaded
 from streamplace.placers.search.chains import best_of_chains, starts
 from streamplace.placers.search.current import Current
-from streamplace.placers.search.exhaustive import FEW, feasible_rows
+from streamplace.placers.search.exhaustive import MOST_PARTIAL, feasible_rows
 from streamplace.problem.placement import Placement
 from streamplace.problem.problem import Problem
 from streamplace.scoring.flow import flow
@@ -75,7 +75,7 @@ class MovesSearch:
     def all_within(self, migration_cost: Floats, limit: float) -> Ints | None:
         """Return all feasible placements within a limit of costs; see `Nearby`."""
         problem = self.current.problem
-        few = FEW if evaluator(problem).best_possible is not None else FEW_SLOW
+        few = MOST_PARTIAL if evaluator(problem).best_possible is not None else FEW_SLOW
         rows = feasible_rows(problem, self.current.unit_costs(migration_cost), limit, few)
         return rows if rows is not None and len(rows) else None
 

@@ -132,7 +132,7 @@ def test_not_enough_is_stated_only_where_it_is_proven(monkeypatch: pytest.Monkey
 def test_the_same_plan_whatever_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits count changes, so that time that passes faster does not matter."""
     first = plan(layered(40), devices(6, 1_000.0)).to_dict()
-    monkeypatch.setattr(equal, "SECONDS", 200.0)
+    monkeypatch.setattr(equal, "SECONDS_OF_A_NUMBER", 200.0)
     assert plan(layered(40), devices(6, 1_000.0)).to_dict() == first
 
 

@@ -42,7 +42,7 @@ SAME = 1e-6  # relative difference that counts as none
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave small problems to the search."""
-    monkeypatch.setattr("streamplace.placers.search.nearby.FEW", 0)
+    monkeypatch.setattr("streamplace.placers.search.nearby.MOST_PARTIAL", 0)
 
 
 class Replacement:

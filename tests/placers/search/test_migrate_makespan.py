@@ -43,7 +43,7 @@ SEEDS = pytest.mark.parametrize(
 
 def without_enumeration(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave small problems to the search."""
-    monkeypatch.setattr("streamplace.makespan.placers.annealing.FEW", 0)
+    monkeypatch.setattr("streamplace.makespan.placers.annealing.MOST_PARTIAL", 0)
 
 
 class Replacement:

@@ -29,7 +29,7 @@ from streamplace.papers.giph.study.registered import (
     PER_OPERATOR,
     PLACETO,
     PUBLISHED,
-    SECONDS,
+    PUBLISHED_SECONDS,
     SEVERAL,
     SINGLE,
     SYSTEMS,
@@ -199,7 +199,7 @@ def _makespans(name: str, found: Tested) -> Table:
         over, slr = found.over(system, HEFT), found.slr(system)
         spent, per_move = found.median_ms(system)
         shown = per_move if system in SYSTEMS else None
-        published = 1e3 * SECONDS[system] if system in SECONDS else None
+        published = 1e3 * PUBLISHED_SECONDS[system] if system in PUBLISHED_SECONDS else None
         random = found.over(system, RANDOM).mean
         rows.append((system, (over.mean, over.interval, random, *slr, spent, shown, published)))
     rows.sort(key=lambda row: float(str(row[1][0])))
