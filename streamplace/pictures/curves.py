@@ -47,7 +47,7 @@ def moving_mean(values: Floats, width: int) -> Floats:
     return means
 
 
-def smoothed(log: Log, name: str, *, since: bool = False) -> tuple[Floats, Floats]:
+def moving_means(log: Log, name: str, *, since: bool = False) -> tuple[Floats, Floats]:
     """Return steps and moving means of a quantity of every step, with NaN between stretches.
 
     A stage such as imitation may lack the quantity, and a line across it would state values there.
@@ -108,7 +108,7 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
     for number, (beside, label) in enumerate(BESIDE.get(name, {}).items()):
         for log in logs.values():
             if every_step:
-                steps, heights = smoothed(log, beside, since=True)
+                steps, heights = moving_means(log, beside, since=True)
             else:
                 steps, values = curve(log, beside)
                 steps = np.concatenate([[0.0][: len(steps)], steps])
@@ -126,7 +126,7 @@ def _panel(axes: Axes, name: str, logs: Mapping[str, Log]) -> None:
             axes.plot([step["step"] for step in log], every, **look)
     for i, (log, (steps, values)) in enumerate(zip(logs.values(), curves, strict=True)):
         look = line_of_few(i) | ({"marker": ""} if every_step and len(steps) > 1 else {})
-        axes.plot(*(smoothed(log, name) if every_step else (steps, values)), **look)
+        axes.plot(*(moving_means(log, name) if every_step else (steps, values)), **look)
     axes.set(title=CURVES[name], xlabel="step")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,.6g}"))

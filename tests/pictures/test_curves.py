@@ -10,7 +10,7 @@ import pytest
 
 from streamplace.errors import FormatError
 from streamplace.files.training_logs import LARGEST, LOG, Log, read_log
-from streamplace.pictures.curves import curve, draw_curves, moving_mean, smoothed
+from streamplace.pictures.curves import curve, draw_curves, moving_mean, moving_means
 
 STEPS: Log = [
     {"step": 1.0, "reward": -3.0},
@@ -45,14 +45,14 @@ def test_no_line_crosses_a_stage_without_the_quantity() -> None:
         {"step": 4.0, "best": 5.0},
     ]
     log += [{"step": 5.0}, {"step": 6.0, "best": 6.0}]
-    steps, values = smoothed(log, "best")
+    steps, values = moving_means(log, "best")
     assert np.array_equal(steps, [3, 4, np.nan, 6], equal_nan=True)
     assert np.array_equal(values, [4, 5, np.nan, 6], equal_nan=True)
-    steps, values = smoothed(log, "best", since=True)
+    steps, values = moving_means(log, "best", since=True)
     assert np.array_equal(steps, [2, 3, 4, np.nan, 5, 6], equal_nan=True)
     assert np.array_equal(values, [4, 4, 5, np.nan, 6, 6], equal_nan=True)
-    assert smoothed(log[2:], "best", since=True)[0][0] == 0.0
-    assert [len(part) for part in smoothed(log, "reward")] == [0, 0]
+    assert moving_means(log[2:], "best", since=True)[0][0] == 0.0
+    assert [len(part) for part in moving_means(log, "reward")] == [0, 0]
 
 
 @pytest.mark.parametrize("incomplete", ["", '{"step": 4, "rew', '{"step": 4}', "\x00\x00"])

@@ -280,7 +280,7 @@ def test_a_conflict_among_many_rules_is_found_by_the_operators_of_the_message() 
         r"constraints.exlocate\[0\]( together)?$"
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conflicts, "SECONDS", 0.5)
+        patch.setattr(conflicts, "DEFAULT_SECONDS", 0.5)
         with pytest.raises(InfeasibleError, match=end):
             sp.place(graph, "5x10", constraints=rules)
 
