@@ -26,7 +26,7 @@ from streamplace.sim.queueing import estimated
 from streamplace.sim.tuples import Arrivals, Deployment, deploy, expected_tuples, run
 from streamplace.sim.tuples.state import Process
 
-PLACERS = ("auto:seconds=0.05", "metis", "greedy", "single")
+PLACERS = ("auto:evaluations=100000", "metis", "greedy", "single")
 KINDS = ("pair", "nic", "free", "egress")
 FAMILIES = ("dream", "series-parallel", "layered")
 LARGEST = 0.9  # utilisation of the busiest device, link or operator of a graph's placements
