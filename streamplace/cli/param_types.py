@@ -25,8 +25,8 @@ from streamplace.util.text import without_commas
 from streamplace.util.units import parsed
 
 AUTO_TICK = inf
-ZEROS = re.compile(r"[1-9]\d{0,2}(,\d{3})+")  # such as 20,000, if a part of it is 0
-GROUPED = re.compile(r"[1-9](,\d{3})+")  # a number with commas, such as 1,500
+# A number with commas, such as 1,500 or 20,000; not 10,500 or 100,200, which may be two values.
+GROUPED = re.compile(r"[1-9](,\d{3})+|(?=.*,000)[1-9]\d{1,2}(,\d{3})+")
 THOUSANDS = re.compile(r"[1-9]\d{1,2},\d{3}(\.\d+)?")  # such as 10,500: two rates, or one
 PERCENT = re.compile(r"([1-9]\d(?:\.\d{1,9})?) ?%?")  # 10 to 99
 
@@ -98,7 +98,7 @@ class Several(click.ParamType[tuple[Value, ...]]):
         """Return the values, or fail with a message that contains the text."""
         if not isinstance(value, str):  # a default
             return tuple(value)
-        if GROUPED.fullmatch(value.strip()) or ZEROS.fullmatch(value.strip()):
+        if GROUPED.fullmatch(",".join(part.strip() for part in value.split(","))):
             meant = without_commas(value, float)
             self.fail(f"looks like one number with commas (got {value!r:.40}){meant}", param, ctx)
         found = tuple(self.of.convert(part, param, ctx) for part in value.split(","))
@@ -294,7 +294,7 @@ def rates(
         raise click.BadParameter(message, ctx, param) from None
     parts = [part.strip() for part in value.split(",")]
     joined = ",".join(parts)
-    if GROUPED.fullmatch(joined) or (ZEROS.fullmatch(joined) and 0.0 in found):
+    if GROUPED.fullmatch(joined):
         asked = f"did you mean {''.join(parts)}?"
         if all(found):
             asked += f" for rates as they are, write {parts[0]}.0,{','.join(parts[1:])}"

@@ -9,6 +9,7 @@ import pytest
 import streamplace as sp
 from streamplace import Recipe
 from streamplace.cli.main import main
+from streamplace.cli.param_types import Several, Whole
 from streamplace.files import write_clusters, write_dataset
 from streamplace.pictures.style import line
 from tests.support.cli import Capture, json_of, printed, refused, succeeds
@@ -262,6 +263,13 @@ def test_bad_names_and_tables(
     words: list[str], message: str, graphs: Path, capsys: Capture
 ) -> None:
     assert message in refused(capsys, "compare", graphs, "--placers", "metis,greedy", *words)
+
+
+@pytest.mark.parametrize("text", ["100,200", "10,100,500", "50,100,1000"])
+def test_budgets_of_three_digits_are_several(text: str) -> None:
+    """Only 1,500 and 20,000 are rather one number."""
+    found = Several(Whole(1)).convert(text, None, None)
+    assert found == tuple(int(part) for part in text.split(","))
 
 
 @pytest.mark.parametrize("aim", [(), AIM])
