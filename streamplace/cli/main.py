@@ -185,6 +185,7 @@ def _open_closed_streams() -> None:
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
+            os.set_inheritable(number, True)  # to worker processes, for which the same holds
             setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
 
 

@@ -5,6 +5,7 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def test_closed_streams_are_written_to_nowhere(
     wrong = shell(f"streamplace place {inputs.graph} --devices x {closed}", tmp_path)
     assert wrong.returncode == 2
     assert shell(f"streamplace info {inputs.graph} {closed}", tmp_path).returncode == 0
+
+
+def test_worker_processes_have_the_streams_that_were_closed(tmp_path: Path) -> None:
+    code = (
+        "import os; from streamplace.cli import main as cli; cli._open_closed_streams(); "
+        "assert os.get_inheritable(1) and os.get_inheritable(2)"
+    )
+    program = shlex.join([sys.executable, "-c", code])
+    done = subprocess.run(
+        ["bash", "-c", f"{program} >&- 2>&-"], env=ENVIRONMENT, cwd=tmp_path, check=False
+    )
+    assert done.returncode == 0
 
 
 def test_place_writes_only_the_placement_to_stdout(inputs: InputFiles, tmp_path: Path) -> None:
