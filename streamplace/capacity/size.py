@@ -42,7 +42,7 @@ from streamplace.util.settings import with_settings
 from streamplace.workflows.conflict import listed_and
 from streamplace.workflows.naming_conflicts import naming_conflicts
 
-DEFAULT_SECONDS = 5.0
+DEFAULT_SECONDS = 5.0  # of CPU time; a guess
 CATCH_UP_S, RESTART_S = 1800.0, 300.0  # of Flink's autoscaler, where only one of both is set
 SINGLE = (
     "the graph has single instances, whose numbers are kept; with --logical, import and profile "

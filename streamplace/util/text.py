@@ -22,9 +22,9 @@ FOLDED = 3
 """From how many faults of a kind on only the first place is shown; a guess."""
 
 DECIMAL = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+"""Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+(?!\d)", re.ASCII)  # the begin of 1,500 or 1,500.5kB
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,000x2500
-"""Digits with an optional point and exponent; not ``1_000`` and ``nan``, which Python accepts."""
 
 
 def printable(text: str) -> str:

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 
 from streamplace.capacity.plan.latency import planned_within
-from streamplace.capacity.plan.result import REACHED, Plan, PlanRow
+from streamplace.capacity.plan.result import Plan, PlanRow
 from streamplace.capacity.settings import PlanSettings
 from streamplace.capacity.subset.sustained import Sustained, sustained
 from streamplace.errors import (
@@ -19,7 +19,7 @@ from streamplace.errors import (
 from streamplace.latency.within_limit import refuse_disproved
 from streamplace.placers.auto import evaluations_by_default
 from streamplace.placers.budget import Budget
-from streamplace.placers.search.balance import linear_problem
+from streamplace.placers.search.balance import CARRIED, linear_problem
 from streamplace.problem.cluster import Cluster
 from streamplace.problem.constraints import Constraints
 from streamplace.problem.graph import StreamGraph
@@ -118,7 +118,7 @@ class _Table:
         below it.
         """
         alone = self._bound(1, ceiling)  # so that n devices carry n times as much at most
-        rate = self._objective.source_rate * REACHED
+        rate = self._objective.source_rate * CARRIED
         likely = min(largest, max(1, ceil(rate / alone))) if alone else 1
         low = likely - 1 if likely > 1 and self._bound(likely - 1, ceiling) < rate else 0
         quick = self._first(low, likely, largest, ceiling)
@@ -126,7 +126,7 @@ class _Table:
 
     def _first(self, low: int, guess: int, largest: int, limit: Callable[[Problem], float]) -> int:
         """Return the first number above `low` that a bound on throughput does not rule out."""
-        high, rate = largest + 1, self._objective.source_rate * REACHED
+        high, rate = largest + 1, self._objective.source_rate * CARRIED
         while high - low > 1:
             middle = min(guess, (low + high) // 2)
             if self._bound(middle, limit) < rate:
@@ -264,13 +264,13 @@ class _Table:
         if row.keeps_up:  # a few more may keep a limit on latency
             enough = [one for one in self.rows if one.keeps_up]
             return self._settings.limit_on_latency is None or len(enough) > STALLED
-        if row.relative_throughput >= REACHED:  # only losses are the limit
+        if row.relative_throughput >= CARRIED:  # only losses are the limit
             return False
         alone = float(least_shares(flow(problem)).alone.max())
-        if row.max_source_rate >= problem.source_rate / max(1e-300, alone) * REACHED:
+        if row.max_source_rate >= problem.source_rate / max(1e-300, alone) * CARRIED:
             return True
         before = self.rows[-1 - STALLED :][0]
-        return len(self.rows) > STALLED and before.max_source_rate >= row.max_source_rate * REACHED
+        return len(self.rows) > STALLED and before.max_source_rate >= row.max_source_rate * CARRIED
 
     def plan(self, least: int, last: int, *, proven: bool) -> Plan:
         """Return the plan for numbers up to `last`.

@@ -28,7 +28,6 @@ from streamplace.util.text import counted
 from streamplace.workflows.conflict import Conflict
 from streamplace.workflows.too_heavy import TooHeavy
 
-REACHED = CARRIED  # share of a rate that counts as reaching it, up to rounding
 ROWS_SHOWN = 12  # in a repr
 
 
@@ -162,7 +161,7 @@ class PlanRow(RoundedRepr):
     def keeps_up(self) -> bool:
         """Whether the planned source rate is sustained, also after a loss if the plan has any."""
         after = self.relative_after_loss
-        return (self.relative_throughput if after is None else after) >= REACHED
+        return (self.relative_throughput if after is None else after) >= CARRIED
 
     @property
     def headline(self) -> str:

@@ -10,7 +10,7 @@ from streamplace.scoring.flow import flow
 from streamplace.scoring.registry import qualities_of_rows
 from streamplace.util.arrays import Floats, Ints
 
-MOST_PARTIAL = 20_000  # partial placements kept, since all are extended at once; a guess
+MOST_PARTIAL = 20_000  # partial placements kept; all are extended at once in memory; a guess
 MAX_CELLS = 20_000_000  # partial placements x units x devices; beyond them it takes seconds
 ROUNDING = 1e-9  # relative tolerance of a cost limit, whose sums are made in another order
 
