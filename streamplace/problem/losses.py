@@ -132,8 +132,10 @@ class Losses:
         allowed = {v: [d for d in names if d not in lost] for v, names in rules.allowed.items()}
         for operator, names in allowed.items():
             if not names:
-                gone = ", ".join(map(repr, rules.allowed[operator]))
-                fault = f"{operator!r} is allowed only on {gone}, which is lost"
+                gone = rules.allowed[operator]
+                are = "is" if len(gone) == 1 else "are"
+                only = f"allowed only on {', '.join(map(repr, gone))}"
+                fault = f"{operator!r} is {only}, which {are} lost"
                 remedy = "allow another device or keep one of these"
                 raise ProblemError(_of_rules("allowed", fault, remedy))
         return replace(rules, allowed=allowed)

@@ -292,8 +292,9 @@ def _problem_of(
     if isinstance(problem, StreamGraph):
         is_on_other = isinstance(old, Placement) and old.problem.cluster != Cluster.of(None)
         if is_on_other and not inherit and settings.get("cluster") is None:
-            fault = "is not set, and that of the placement counts only with inherit=True; set one"
-            raise UsageError(Fault(fault, place=("migrate",), option="cluster"))
+            fault = "is not set, and that of the placement counts only with inherit=True"
+            remedy = "set cluster or inherit"
+            raise UsageError(Fault(fault, place=("migrate",), option="cluster", remedy=remedy))
         return new_problem(problem, old if inherit else None, settings)
     check_type("migrate: problem", problem, Problem, UsageError, "a StreamGraph is also accepted")
     if inherit or settings:

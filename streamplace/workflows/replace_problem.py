@@ -31,7 +31,8 @@ from streamplace.workflows.inheritance import Settings, inherit
 from streamplace.workflows.naming_conflicts import naming_conflicts
 from streamplace.workflows.whole_operators import whole_operators
 
-REPLACES = "--constraints FILE, or constraints= in Python, replaces the placement's constraints"
+OF_ALL = "--constraints FILE, or constraints= in Python"
+REPLACES = f"{OF_ALL}, replaces the placement's constraints"
 
 
 @dataclass(frozen=True)
@@ -247,7 +248,7 @@ def with_pins(
             raise UsageError(Fault(f"unknown operator {operator!r}{close}", option="pins"))
         if device not in devices:
             what, remedy = no_device(device, used.devices)
-            remedy += " (--constraints FILE)" if remedy else ""
+            remedy += f" ({OF_ALL})" if remedy else ""
             raise UnknownPinError(Fault(what, option="pins", remedy=remedy))
         notes += [
             f"the pin of {name!r} moves from {old!r} to {device!r}"

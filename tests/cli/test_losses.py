@@ -95,7 +95,7 @@ def test_a_pin_to_a_lost_device_names_both(folder: Path, capsys: Capture) -> Non
     options = ("--constraints", folder / "rules.json", "--without", "a2,a3")
     arguments = ("place", folder / "graph.json", "--cluster", folder / "cluster.json")
     line = refused(capsys, *arguments, *options)
-    assert "'z' is allowed only on 'a2', 'a3', which is lost" in line
+    assert "'z' is allowed only on 'a2', 'a3', which are lost" in line
 
 
 @pytest.mark.parametrize(

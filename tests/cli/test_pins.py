@@ -159,7 +159,8 @@ def test_groups_and_labels_are_no_devices_but_may_be_allowed(
     words: tuple[object, ...] = ("place", graph, "--cluster", cluster)
     line = refused(capsys, *words, *pins("x=a", f"y={name}"))
     words = (*words, "--constraints", rules)
-    assert line == f"streamplace: --pin: {fault}constraints: 'a', 'b' (--constraints FILE)"
+    where = "(--constraints FILE, or constraints= in Python)"
+    assert line == f"streamplace: --pin: {fault}constraints: 'a', 'b' {where}"
     rules.write_text(json.dumps({"pins": {"y": name}}))
     line = refused(capsys, *words)
     assert line == f"streamplace: {rules}: constraints.pins['y']: {fault}constraints: 'a', 'b'"
