@@ -184,8 +184,8 @@ def migrate(
     inherit
         Whether settings that are left out come from `old`: its cluster, its objective, and the
         source rate and constraints that it did not take from its graph. The notes of the result say
-        which do. With an assignment, there are none. Otherwise, a graph needs `cluster`, unless
-        that of `old` is the default.
+        which do. With an assignment, there are none. Without `inherit`, a graph needs `cluster`,
+        unless `old` is an assignment or on the default cluster.
     settings
         Of the problem of a graph: `cluster`, `source_rate`, `constraints`, `model`,
         `target_utilisation` and `objective`, as for `place`; and `pins`, `without`, `slow`,
