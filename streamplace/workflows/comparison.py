@@ -397,9 +397,10 @@ class Comparison(Displayable, Tabular):
             few = (name for name in self.measure.in_papers if name in columns)
             columns = self.of_columns(few).columns
         caption, head = ". ".join(self._caption(columns)), [c.heading for c in columns.values()]
-        compared = "\n".join([caption, *head, *self.placers, repr(self.measure.objective)])
+        text = "\n".join([caption, *head, *self.placers, repr(self.measure.objective)])
+        compared = text.encode(errors="backslashreplace")  # names of files may be any bytes
         return PaperTable(
-            f"compare {Path(self.dataset).name.partition('.')[0]} {crc32(compared.encode()):08x}",
+            f"compare {Path(self.dataset).name.partition('.')[0]} {crc32(compared):08x}",
             f"{caption}, streamplace {version('streamplace')}",
             head,
             [tuple(column.cell(row) for column in columns.values()) for row in self.rows],

@@ -96,8 +96,8 @@ public final class StreamplaceMapping {
      *
      * @param mapping properties file, operator = group; empty: only that of the configuration
      * @throws IOException if the file cannot be read
-     * @throws IllegalArgumentException if it names an operator that the job does not have, or gives
-     *     the operators at the ends of a FORWARD stream unequal numbers of instances
+     * @throws IllegalArgumentException if it names an operator that the job does not have, or
+     *     numbers of instances that a FORWARD stream does not feed evenly
      */
     public static void apply(StreamExecutionEnvironment env, StreamGraph graph, String mapping)
             throws IOException {
@@ -237,19 +237,27 @@ public final class StreamplaceMapping {
         }
     }
 
-    /** A FORWARD edge of a graph stays one: with unequal numbers, some instances get nothing. */
+    /**
+     * A FORWARD edge of a graph connects each instance to a share of the others. It feeds them
+     * evenly if one number is a multiple of the other, unless as many targets as there are sources
+     * belong to each source: Flink then takes the numbers for equal, and uses the first target only.
+     */
     private static void checkForwardEdges(StreamGraph graph) {
         for (StreamNode node : graph.getStreamNodes()) {
             for (StreamEdge edge : node.getOutEdges()) {
                 StreamNode target = graph.getStreamNode(edge.getTargetId());
-                if (edge.getPartitioner().getClass() == ForwardPartitioner.class
-                        && node.getParallelism() != target.getParallelism()) {
+                int sources = node.getParallelism();
+                int targets = target.getParallelism();
+                boolean isEven = sources % targets == 0
+                        || (targets % sources == 0
+                                && (sources == 1 || targets != sources * sources));
+                if (edge.getPartitioner().getClass() == ForwardPartitioner.class && !isEven) {
                     throw new IllegalArgumentException(
-                            "StreamplaceMapping: a FORWARD stream needs equal numbers of instances: "
-                                    + node.getOperatorName() + " has " + node.getParallelism()
-                                    + ", " + target.getOperatorName() + " "
-                                    + target.getParallelism()
-                                    + "; colocate both in the constraints of size");
+                            "StreamplaceMapping: a FORWARD stream does not feed all instances"
+                                    + " evenly: " + node.getOperatorName() + " has " + sources
+                                    + ", " + target.getOperatorName() + " " + targets
+                                    + "; set equal numbers, or colocate both in the constraints"
+                                    + " of size");
                 }
             }
         }
